@@ -1,0 +1,61 @@
+# Every target sets up what it needs in .venv first; a second run starts at once.
+.PHONY: help demo test check bench docs lint types layers dependencies unit slow format clean
+bin := .venv/bin
+export ORDINOISE_DATA ?= $(wildcard $(abspath ../shared/data))
+# Workers for the tests; numerical libraries stay on one thread each, so that they do not fight.
+WORKERS ?= 2
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+
+help: ## What can be made
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+
+demo: ## Set up, then the whole story on embedded data (a minute)
+	@tools/setup demo
+	@$(bin)/ordinoise demo
+
+test: lint types layers unit ## Set up, then lint, types, layers and the default tests
+
+check: lint types layers dependencies unit docs ## All of test, and dependencies, docs and examples
+
+bench: ## Speed of the compiled learner beside PyTorch
+	@tools/setup test
+	@$(bin)/python -m bench.steps
+
+docs: ## The documentation, warnings as errors, into docs/_build/html
+	@tools/setup test
+	$(bin)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+lint:
+	@tools/setup test
+	$(bin)/ruff check .
+	$(bin)/ruff format --check -q .
+
+types:
+	@tools/setup test
+	$(bin)/mypy
+
+layers:
+	@tools/setup test
+	@$(bin)/lint-imports --no-logo
+
+dependencies:
+	@tools/setup test
+	$(bin)/deptry src
+
+unit:
+	@tools/setup test
+	$(bin)/python -m pytest -q -n $(WORKERS) -m "not slow and not paper"
+
+slow: ## Statistical guards and long runs
+	@tools/setup test
+	$(bin)/python -m pytest -q -n $(WORKERS) -m "slow or paper"
+
+format: ## Rewrite the code in the house format
+	@tools/setup test
+	$(bin)/ruff check -q --fix . ; $(bin)/ruff format -q .
+
+clean: ## Remove .venv and everything built
+	rm -rf .venv docs/_build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,130 @@
+"""Checks made once, at the public boundary, each failing with one sentence of one shape."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ROW_SUM_TOLERANCE = 1e-6
+
+
+def complain(argument: str, rule: str, got: object, advice: str = "") -> ValueError:
+    """The error to raise: ``<argument> must <rule>, got <what came>[; <what to do>]``."""
+    return ValueError(f"{argument} must {rule}, got {got}" + (f"; {advice}" if advice else ""))
+
+
+def as_choice(argument: str, value: str, choices: Iterable[str]) -> str:
+    """`value` if it is one of `choices`; the error names the nearest one."""
+    known = list(choices)
+    if value in known:
+        return value
+    near = difflib.get_close_matches(str(value), known, n=1, cutoff=0.4)
+    raise complain(argument, f"be one of {known}", repr(value), f"did you mean {near[0]!r}?" if near else "")
+
+
+def as_count(argument: str, value: int, least: int) -> int:
+    """`value` as an int of at least `least`."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
+    if not whole or value < least:
+        raise complain(argument, f"be a whole number of at least {least}", repr(value))
+    return int(value)
+
+
+def as_number(argument: str, value: float, low: float, high: float, *, open_low: bool = False) -> float:
+    """`value` as a float between `low` and `high`, both included unless `open_low`."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (low < number if open_low else low <= number) or not number <= high:
+        bounds = f"be above {low:g}" if open_low else f"be at least {low:g}"
+        bounds += f" and at most {high:g}" if np.isfinite(high) else ""
+        raise complain(argument, bounds, repr(value))
+    return number
+
+
+def as_floats(argument: str, values: ArrayLike, n_dimensions: int) -> Floats:
+    """`values` as a finite, non-empty float array with the wanted number of dimensions."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise complain(argument, "be an array of numbers", type(values).__name__) from None
+    if array.ndim != n_dimensions:
+        raise complain(argument, f"have {n_dimensions} dimension(s)", f"shape {array.shape}")
+    if array.size == 0:
+        raise complain(argument, "not be empty", f"shape {array.shape}")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise complain(argument, "be finite", f"{array[where]} at {where if len(where) > 1 else where[0]}")
+    return array
+
+
+def as_labels(argument: str, values: ArrayLike, n_classes: int) -> Ints:
+    """`values` as a non-empty int array of labels 0..n_classes-1."""
+    array = as_floats(argument, values, 1)
+    wrong = (array != np.floor(array)) | (array < 0) | (array >= n_classes)
+    if wrong.any():
+        where = int(np.flatnonzero(wrong)[0])
+        rule = f"hold whole numbers from 0 to {n_classes - 1}"
+        raise complain(argument, rule, f"{array[where]:g} at {where}")
+    return array.astype(np.int64)
+
+
+def as_same_length(argument: str, length: int, other: str, other_length: int) -> None:
+    """Complain unless two arrays that go together are equally long."""
+    if length != other_length:
+        raise complain(argument, f"be as long as {other} ({other_length})", length)
+
+
+def as_weights(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
+    """Sample weights that sum to one; equal ones where none are given."""
+    if sample_weight is None:
+        return np.full(n_samples, 1 / n_samples)
+    weights = as_floats("sample_weight", sample_weight, 1)
+    as_same_length("sample_weight", len(weights), "the labels", n_samples)
+    if weights.min() < 0 or weights.sum() <= 0:
+        raise complain("sample_weight", "be non-negative with a positive sum", f"minimum {weights.min():g}")
+    return weights / weights.sum()
+
+
+def as_noise_matrix(noise_matrix: ArrayLike, n_classes: int | None = None) -> Floats:
+    """`noise_matrix[true, recorded]` as a square float array whose rows are distributions."""
+    matrix = as_floats("noise_matrix", noise_matrix, 2)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise complain("noise_matrix", "be square", f"shape {matrix.shape}")
+    if len(matrix) < 2:
+        raise complain("noise_matrix", "have at least 2 classes", f"shape {matrix.shape}")
+    if n_classes is not None and len(matrix) != n_classes:
+        raise complain("noise_matrix", f"be {n_classes} x {n_classes}, one row a class", f"shape {matrix.shape}")
+    if matrix.min() < 0:
+        row, column = np.unravel_index(matrix.argmin(), matrix.shape)
+        raise complain("noise_matrix", "have no negative entry", f"{matrix.min():g} in row {row}, column {column}")
+    _check_row_sums(matrix)
+    return matrix
+
+
+def _check_row_sums(matrix: Floats) -> None:
+    sums = matrix.sum(axis=1)
+    worst = int(np.abs(sums - 1).argmax())
+    if abs(sums[worst] - 1) > ROW_SUM_TOLERANCE:
+        transposed = np.allclose(matrix.sum(axis=0), 1, atol=ROW_SUM_TOLERANCE)
+        advice = (
+            "yours has columns that do, so it is indexed [recorded, true]: pass its transpose" if transposed else ""
+        )
+        raise complain("noise_matrix rows", "sum to 1 (row = true label)", f"{sums[worst]:.6g} in row {worst}", advice)
+
+
+def as_ranks(argument: str, values: ArrayLike, labels: Sequence[object] | NDArray[np.generic]) -> Ints:
+    """Position of every value in the ordered `labels`."""
+    position = {label: rank for rank, label in enumerate(np.asarray(labels).tolist())}
+    items = np.asarray(values).tolist()
+    unknown = next((item for item in items if item not in position), None)
+    if unknown is not None:
+        raise complain(argument, f"hold only the labels {list(position)}", repr(unknown))
+    return np.fromiter((position[item] for item in items), dtype=np.int64, count=len(items))

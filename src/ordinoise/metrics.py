@@ -1,0 +1,418 @@
+"""Ordinal metrics, as observed and as they would be on clean labels.
+
+A metric of predicted labels is a function of one small table, ``joint[true, predicted]``: how often each pair
+occurs. Noise acts on that table by a matrix product, so its inverse gives the table, and with it every metric,
+that clean labels would have shown: :func:`noise_corrected`.
+
+Integer labels are ranks as they stand (a distance of 2 lies between 1 and 3); any others need ``labels=``, the
+grades in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordinoise._validation import (
+    Floats,
+    Ints,
+    as_choice,
+    as_floats,
+    as_labels,
+    as_number,
+    as_ranks,
+    as_same_length,
+    as_weights,
+    complain,
+)
+from ordinoise.levels import level_table
+from ordinoise.noise import correction_matrix
+
+Labels = Sequence[object] | NDArray[np.generic] | None
+
+__all__ = [
+    "METRICS",
+    "CorrectedScore",
+    "accuracy_off1_score",
+    "average_mean_absolute_error",
+    "kendall_tau",
+    "mean_absolute_error",
+    "noise_corrected",
+    "noise_corrected_ranked_probability_score",
+    "ranked_probability_score",
+    "scorer",
+    "weighted_kappa",
+    "zero_one_loss",
+]
+
+
+# Metrics of the joint table -----------------------------------------------------------------------------
+
+
+def _distances(n_classes: int) -> Floats:
+    ranks = np.arange(n_classes, dtype=float)
+    return np.abs(ranks[:, None] - ranks)
+
+
+def _joint_mean_absolute_error(joint: Floats) -> float:
+    return float((joint * _distances(len(joint))).sum())
+
+
+def _joint_zero_one_loss(joint: Floats) -> float:
+    return float(joint.sum() - np.trace(joint))
+
+
+def _joint_accuracy_off1(joint: Floats) -> float:
+    return float(joint[_distances(len(joint)) <= 1].sum())
+
+
+def _joint_average_mean_absolute_error(joint: Floats) -> float:
+    frequency = joint.sum(axis=1)
+    present = frequency != 0
+    error = (joint * _distances(len(joint))).sum(axis=1)
+    return float((error[present] / frequency[present]).mean())
+
+
+def _joint_kappa(joint: Floats, power: int) -> float:
+    cost = _distances(len(joint)) ** power
+    by_chance = float((np.outer(joint.sum(axis=1), joint.sum(axis=0)) * cost).sum())
+    # One and the same grade everywhere on both sides: agreement is perfect and chance explains all of it.
+    return 1 - float((joint * cost).sum()) / by_chance if by_chance else np.nan
+
+
+def _joint_linear_kappa(joint: Floats) -> float:
+    return _joint_kappa(joint, 1)
+
+
+def _joint_quadratic_kappa(joint: Floats) -> float:
+    return _joint_kappa(joint, 2)
+
+
+@dataclass(frozen=True)
+class _Metric:
+    of_joint: Callable[[Floats], float]
+    greater_is_better: bool
+
+
+METRICS: dict[str, _Metric] = {
+    "mean_absolute_error": _Metric(_joint_mean_absolute_error, False),
+    "zero_one_loss": _Metric(_joint_zero_one_loss, False),
+    "accuracy_off1": _Metric(_joint_accuracy_off1, True),
+    "average_mean_absolute_error": _Metric(_joint_average_mean_absolute_error, False),
+    "linear_weighted_kappa": _Metric(_joint_linear_kappa, True),
+    "quadratic_weighted_kappa": _Metric(_joint_quadratic_kappa, True),
+}
+
+
+# Metrics as observed -----------------------------------------------------------------------------------
+
+
+def mean_absolute_error(
+    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Mean number of grades between the true and the predicted label."""
+    return _joint_mean_absolute_error(_joint(y_true, y_pred, labels, sample_weight))
+
+
+def zero_one_loss(
+    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Share of samples whose predicted label is not the true one."""
+    return _joint_zero_one_loss(_joint(y_true, y_pred, labels, sample_weight))
+
+
+def accuracy_off1_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Share of samples predicted right or one grade off."""
+    return _joint_accuracy_off1(_joint(y_true, y_pred, labels, sample_weight))
+
+
+def average_mean_absolute_error(
+    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Mean absolute error of each true class, averaged over the classes that occur: rare grades count in full."""
+    return _joint_average_mean_absolute_error(_joint(y_true, y_pred, labels, sample_weight))
+
+
+def weighted_kappa(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    weights: str = "quadratic",
+    labels: Labels = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Agreement beyond chance, disagreements weighted by their distance (``linear``) or its square (``quadratic``)."""
+    power = {"linear": 1, "quadratic": 2}[as_choice("weights", weights, ["linear", "quadratic"])]
+    return _joint_kappa(_joint(y_true, y_pred, labels, sample_weight), power)
+
+
+def kendall_tau(y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None) -> float:
+    """Rank agreement of two gradings, ties corrected (Kendall's tau-b, by scipy); NaN if one of them is constant."""
+    from scipy.stats import kendalltau
+
+    true, predicted, _ = _ranks(y_true, y_pred, labels)
+    return float(kendalltau(true, predicted).statistic)
+
+
+def ranked_probability_score(
+    y_true: ArrayLike, y_proba: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Mean squared distance between predicted and actual cumulative probabilities, summed over thresholds.
+
+    `y_proba` has one column a class, in order; 0 is perfect. For 0..K-1 labels `labels` may be left out.
+    """
+    probabilities = _as_probabilities(y_proba)
+    true = _known_ranks("y_true", y_true, labels, probabilities.shape[1])
+    as_same_length("y_proba", len(probabilities), "y_true", len(true))
+    costs = _ranked_probability_costs(probabilities)
+    return float(as_weights(sample_weight, len(true)) @ costs[np.arange(len(true)), true])
+
+
+# Metrics as they would be on clean labels --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CorrectedScore:
+    """A score as clean labels would show it, computed from noisy ones.
+
+    Attributes
+    ----------
+    value : float
+        The corrected score. Unbiased for the means (MAE, 0-1, within one, ranked probability score),
+        consistent for the ratios (kappas, class-averaged MAE).
+    standard_error : float
+        How far `value` strays by chance, for the given noise matrix.
+    low, high : float
+        Confidence interval of level `confidence`.
+    observed : float
+        The same score with the noisy labels taken as they are.
+    """
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    observed: float
+    confidence: float
+
+
+def noise_corrected(
+    metric: str,
+    noisy_labels: ArrayLike,
+    y_pred: ArrayLike,
+    noise_matrix: ArrayLike,
+    *,
+    labels: Labels = None,
+    sample_weight: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> CorrectedScore:
+    """What `metric` would be on clean labels, from noisy ones and the noise matrix, with an interval.
+
+    Parameters
+    ----------
+    metric : str
+        A name from :data:`METRICS`.
+    noisy_labels, y_pred : array of shape (n_samples,)
+        Labels as recorded, and predictions made without looking at them.
+    noise_matrix : array of shape (n_classes, n_classes)
+        ``noise_matrix[true, recorded]``.
+    labels : sequence, optional
+        The grades in order, for labels other than 0..n_classes-1.
+
+    Examples
+    --------
+    >>> from ordinoise.noise import adjacent
+    >>> recorded, predicted = [0, 1, 1, 1, 1, 2, 2, 2], [0, 0, 1, 1, 1, 1, 2, 2]
+    >>> score = noise_corrected("mean_absolute_error", recorded, predicted, adjacent(3, up=0.2, down=0.0))
+    >>> round(score.observed, 3), round(score.value, 3)
+    (0.25, 0.102)
+    """
+    of_joint = METRICS[as_choice("metric", metric, METRICS)].of_joint
+    correction = correction_matrix(noise_matrix)
+    recorded = _known_ranks("noisy_labels", noisy_labels, labels, len(correction))
+    predicted = _known_ranks("y_pred", y_pred, labels, len(correction))
+    as_same_length("y_pred", len(predicted), "noisy_labels", len(recorded))
+    weights = as_weights(sample_weight, len(recorded))
+    observed = _tabulated(recorded, predicted, weights, len(correction))
+    # The delta method: to first order the score is a mean over samples of its slope at the sample's cell.
+    slope = correction @ _slope(of_joint, correction.T @ observed)
+    return _scored(
+        of_joint(correction.T @ observed), slope[recorded, predicted], of_joint(observed), weights, confidence
+    )
+
+
+def noise_corrected_ranked_probability_score(
+    noisy_labels: ArrayLike,
+    y_proba: ArrayLike,
+    noise_matrix: ArrayLike,
+    *,
+    labels: Labels = None,
+    sample_weight: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> CorrectedScore:
+    """What the ranked probability score would be on clean labels, from noisy ones, with an interval."""
+    correction = correction_matrix(noise_matrix)
+    probabilities = _as_probabilities(y_proba)
+    if probabilities.shape[1] != len(correction):
+        raise complain("y_proba", f"have {len(correction)} columns, one a class", probabilities.shape[1])
+    recorded = _known_ranks("noisy_labels", noisy_labels, labels, len(correction))
+    as_same_length("y_proba", len(probabilities), "noisy_labels", len(recorded))
+    weights = as_weights(sample_weight, len(recorded))
+    costs = _ranked_probability_costs(probabilities)
+    corrected = (correction[recorded] * costs).sum(axis=1)
+    observed = float(weights @ costs[np.arange(len(recorded)), recorded])
+    return _scored(float(weights @ corrected), corrected, observed, weights, confidence)
+
+
+def scorer(
+    metric: str, *, noise_matrix: ArrayLike | None = None, labels: Labels = None
+) -> Callable[[Any, Any, Any], float]:
+    """A scikit-learn scorer of `metric`, for ``GridSearchCV`` and friends; greater is better.
+
+    With a noise matrix it scores what clean labels would show although it is given noisy ones. `metric` is a
+    name from :data:`METRICS` or ``"ranked_probability_score"``.
+    """
+    from sklearn.metrics import make_scorer
+
+    name = as_choice("metric", metric, [*METRICS, "ranked_probability_score"])
+    if name == "ranked_probability_score":
+        return make_scorer(
+            _score_probabilities, response_method="predict_proba", greater_is_better=False,
+            noise_matrix=noise_matrix, labels=labels,
+        )  # fmt: skip
+    return make_scorer(
+        _score_labels, greater_is_better=METRICS[name].greater_is_better,
+        metric=name, noise_matrix=noise_matrix, labels=labels,
+    )  # fmt: skip
+
+
+def _score_labels(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    metric: str,
+    noise_matrix: ArrayLike | None,
+    labels: Labels,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    if noise_matrix is None:
+        return METRICS[metric].of_joint(_joint(y_true, y_pred, labels, sample_weight))
+    return noise_corrected(metric, y_true, y_pred, noise_matrix, labels=labels, sample_weight=sample_weight).value
+
+
+def _score_probabilities(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    noise_matrix: ArrayLike | None,
+    labels: Labels,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    if noise_matrix is None:
+        return ranked_probability_score(y_true, y_proba, labels=labels, sample_weight=sample_weight)
+    return noise_corrected_ranked_probability_score(
+        y_true, y_proba, noise_matrix, labels=labels, sample_weight=sample_weight
+    ).value
+
+
+# Tables and intervals ----------------------------------------------------------------------------------
+
+
+def _ranks(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels) -> tuple[Ints, Ints, int]:
+    """Both gradings as ranks, and the number of grades."""
+    if labels is not None:
+        true, predicted = as_ranks("y_true", y_true, labels), as_ranks("y_pred", y_pred, labels)
+        n_classes = len(labels)
+    else:
+        both = [_as_integers("y_true", y_true), _as_integers("y_pred", y_pred)]
+        lowest = min(values.min() for values in both)
+        true, predicted = (values - lowest for values in both)
+        n_classes = int(max(true.max(), predicted.max())) + 1
+    as_same_length("y_pred", len(predicted), "y_true", len(true))
+    return true, predicted, n_classes
+
+
+def _refuse_text(argument: str, values: ArrayLike) -> None:
+    """Text that looks like numbers would be converted silently, in an order nobody stated."""
+    text = next((value for value in np.asarray(values).ravel().tolist() if isinstance(value, (str, bytes))), None)
+    if text is not None:
+        raise complain(argument, "hold whole numbers", repr(text), "pass labels=, the grades in order")
+
+
+def _as_integers(argument: str, values: ArrayLike) -> Ints:
+    _refuse_text(argument, values)
+    numbers = as_floats(argument, values, 1)
+    if (numbers != np.floor(numbers)).any():
+        raise complain(argument, "hold whole numbers", f"{numbers[numbers != np.floor(numbers)][0]:g}")
+    return numbers.astype(np.int64)
+
+
+def _known_ranks(argument: str, values: ArrayLike, labels: Labels, n_classes: int) -> Ints:
+    """Ranks among a known number of grades."""
+    if labels is None:
+        _refuse_text(argument, values)
+        return as_labels(argument, values, n_classes)
+    if len(labels) != n_classes:
+        raise complain("labels", f"name all {n_classes} classes", len(labels))
+    ranks = as_ranks(argument, values, labels)
+    if len(ranks) == 0:
+        raise complain(argument, "not be empty", "no labels")
+    return ranks
+
+
+def _joint(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels, sample_weight: ArrayLike | None) -> Floats:
+    true, predicted, n_classes = _ranks(y_true, y_pred, labels)
+    if len(true) == 0:
+        raise complain("y_true", "not be empty", "no labels")
+    return _tabulated(true, predicted, as_weights(sample_weight, len(true)), n_classes)
+
+
+def _tabulated(true: Ints, predicted: Ints, weights: Floats, n_classes: int) -> Floats:
+    cells = np.bincount(true * n_classes + predicted, weights=weights, minlength=n_classes**2)
+    return cells.astype(np.float64).reshape(n_classes, n_classes)
+
+
+def _as_probabilities(y_proba: ArrayLike) -> Floats:
+    probabilities = as_floats("y_proba", y_proba, 2)
+    if probabilities.min() < -1e-9 or np.abs(probabilities.sum(axis=1) - 1).max() > 1e-5:
+        worst = int(np.abs(probabilities.sum(axis=1) - 1).argmax())
+        got = f"minimum {probabilities.min():g}, and {probabilities[worst].sum():g} in row {worst}"
+        raise complain("y_proba rows", "be non-negative and sum to 1", got)
+    return probabilities
+
+
+def _ranked_probability_costs(probabilities: Floats) -> Floats:
+    """The score of each sample for every label it might have, shape (n_samples, n_classes)."""
+    n_classes = probabilities.shape[1]
+    above = 1 - probabilities.cumsum(axis=1)[:, :-1]
+    return np.stack([((above - row) ** 2).sum(axis=1) for row in level_table(n_classes)], axis=1)
+
+
+def _slope(of_joint: Callable[[Floats], float], joint: Floats) -> Floats:
+    """How the metric grows with each cell of the joint table, by central differences."""
+    step = 1e-6
+    slope = np.empty_like(joint)
+    for cell in np.ndindex(*joint.shape):
+        nudge = np.zeros_like(joint)
+        nudge[cell] = step
+        slope[cell] = (of_joint(joint + nudge) - of_joint(joint - nudge)) / (2 * step)
+    return slope
+
+
+def _scored(value: float, per_sample: Floats, observed: float, weights: Floats, confidence: float) -> CorrectedScore:
+    from statistics import NormalDist
+
+    confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
+    deviations = per_sample - weights @ per_sample
+    # n / (n - 1) makes the variance unbiased for equal weights, where 1 / sum(w**2) is n.
+    n_effective = 1 / float((weights**2).sum())
+    inflation = n_effective / (n_effective - 1) if n_effective > 1 else np.nan
+    standard_error = float(np.sqrt((weights**2 @ deviations**2) * inflation))
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * standard_error if confidence < 1 else np.inf
+    return CorrectedScore(value, standard_error, value - reach, value + reach, observed, confidence)
