@@ -1,0 +1,122 @@
+"""Finding the archives' files, and making sure that they are the archives' files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from ordinoise._validation import Floats, complain
+
+DATA_VARIABLE = "ORDINOISE_DATA"
+"""The environment variable that names the data folder where `data_dir` is left out."""
+
+DataDir = str | os.PathLike[str] | None
+
+
+class MissingFileError(ValueError):
+    """A data file is not where it was looked for; the sentence names the file and the folder."""
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file as its archive publishes it: where it lies below the data folder, and what it must be.
+
+    `n_rows` leaves out the `n_header` lines on top.
+    """
+
+    path: str
+    n_rows: int
+    sha256: str
+    source: str
+    n_header: int = 0
+
+    @property
+    def name(self) -> str:
+        """The file's own name."""
+        return PurePosixPath(self.path).name
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where the file may lie below the folder that the user names, deepest first."""
+        parts = PurePosixPath(self.path).parts
+        return tuple("/".join(parts[start:]) for start in range(len(parts)))
+
+
+def verified(file: DataFile, data_dir: DataDir = None, *, verify: bool = True, advice: str = "") -> Path:
+    """Where `file` lies; unless `verify` is false it is the archive's file, byte for byte."""
+    path = locate(file, data_dir, advice)
+    if verify:
+        _check(path, file)
+    return path
+
+
+def locate(file: DataFile, data_dir: DataDir = None, advice: str = "") -> Path:
+    """Where `file` lies below `data_dir`, or below ORDINOISE_DATA where that is None.
+
+    The folder may be the root of all the data or any folder on the way down to the file.
+    """
+    argument, folder = _folder(data_dir)
+    if folder is None:
+        got = f"None and no {DATA_VARIABLE}"
+    else:
+        for place in file.places:
+            if (folder / place).is_file():
+                return folder / place
+        got = f"{str(folder)!r} without it" if folder.is_dir() else f"{str(folder)!r}, which is no folder"
+    rule = f"hold {file.name!r}, as one of {list(file.places)}"
+    remedy = f"pass its folder as data_dir or set {DATA_VARIABLE}{advice} (source: {file.source})"
+    raise MissingFileError(str(complain(argument, rule, got, remedy)))
+
+
+def read_numbers(
+    path: Path, n_columns: int, delimiter: str | None = ",", codes: Mapping[str, float] | None = None
+) -> Floats:
+    """A headless file of numbers as an array of shape (n_rows, n_columns).
+
+    No `delimiter` means blanks; `codes` says which number each letter in the first column stands for.
+    """
+    letters: dict[int | str, Callable[[str], float]] | None = {0: codes.__getitem__} if codes else None
+    rule = f"hold rows of {n_columns} finite numbers"
+    try:
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        table = np.loadtxt(lines, delimiter=delimiter, ndmin=2, converters=letters) if lines else None
+    except (ValueError, KeyError) as error:
+        raise complain(path.name, rule, f"one that does not parse ({str(error).rstrip('.')})") from None
+    if table is None:
+        raise complain(path.name, rule, "an empty file")
+    if table.shape[1] != n_columns:
+        raise complain(path.name, rule, f"rows of {table.shape[1]}")
+    if not np.isfinite(table).all():
+        raise complain(path.name, rule, f"{table[~np.isfinite(table)][0]}")
+    return table.astype(np.float64, copy=False)
+
+
+def _folder(data_dir: DataDir) -> tuple[str, Path | None]:
+    """The folder to look in, and by what name its error should call it."""
+    if data_dir is not None:
+        return "data_dir", Path(data_dir).expanduser()
+    named = os.environ.get(DATA_VARIABLE)
+    return (DATA_VARIABLE, Path(named).expanduser()) if named else ("data_dir", None)
+
+
+def _check(path: Path, file: DataFile) -> None:
+    with path.open("rb") as stream:
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    n_rows = _count_rows(path) - file.n_header
+    if found != file.sha256 or n_rows != file.n_rows:
+        raise complain(
+            str(path),
+            f"be the archive's file of {file.n_rows} rows with sha256 {file.sha256[:12]}...",
+            f"{n_rows} rows with sha256 {found[:12]}...",
+            "get the file again, or pass verify=False to read another version of it",
+        )
+
+
+def _count_rows(path: Path) -> int:
+    with path.open("rb") as stream:
+        return sum(1 for line in stream if line.strip())
