@@ -93,6 +93,18 @@ def as_weights(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
     return weights / weights.sum()
 
 
+def as_generator(random_state: object) -> np.random.Generator:
+    """A numpy Generator from a seed, a Generator, a legacy RandomState, or None for fresh entropy."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31 - 1, size=4))
+    if random_state is None or isinstance(random_state, (int, np.integer, np.random.Generator)):
+        try:
+            return np.random.default_rng(random_state)
+        except ValueError:
+            pass
+    raise complain("random_state", "be a non-negative seed, a generator or None", repr(random_state))
+
+
 def as_noise_matrix(noise_matrix: ArrayLike, n_classes: int | None = None) -> Floats:
     """`noise_matrix[true, recorded]` as a square float array whose rows are distributions."""
     matrix = as_floats("noise_matrix", noise_matrix, 2)

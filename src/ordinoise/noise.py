@@ -17,6 +17,7 @@ from ordinoise._validation import (
     Ints,
     as_count,
     as_floats,
+    as_generator,
     as_labels,
     as_noise_matrix,
     as_number,
@@ -174,7 +175,7 @@ def corrupt(labels: ArrayLike, noise_matrix: ArrayLike, random_state: int | np.r
     """
     matrix = as_noise_matrix(noise_matrix)
     true = as_labels("labels", labels, len(matrix))
-    draws = np.random.default_rng(random_state).random(len(true))
+    draws = as_generator(random_state).random(len(true))
     # A draw of 0.999... must not pass the last edge, which rounding can leave below one.
     edges = matrix.cumsum(axis=1)[:, :-1]
     recorded = (draws[:, None] >= edges[true]).sum(axis=1)

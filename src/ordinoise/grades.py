@@ -1,0 +1,101 @@
+"""The user's ordered labels and the ranks 0..K-1 that everything inside works with.
+
+Labels may be whole numbers with gaps, ordered categoricals of pandas, polars or pyarrow, or anything else whose
+order is stated by ``classes=``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinoise._validation import Ints, as_ranks, complain
+
+__all__ = ["AlphabeticalOrderWarning", "as_column", "ordered_classes", "ranks_of"]
+
+
+class AlphabeticalOrderWarning(UserWarning):
+    """Text labels came without an order and were taken alphabetically."""
+
+
+def as_column(argument: str, y: Any) -> NDArray[Any]:
+    """A one-dimensional numpy array of any column: list, array, pandas, polars or pyarrow."""
+    native = nw.from_native(y, series_only=True, pass_through=True)
+    column = native.to_numpy() if isinstance(native, nw.Series) else np.asarray(y)
+    if column.ndim == 2 and column.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            f"A column-vector {argument} was passed when a 1d array was expected; its one column is taken.",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise complain(argument, "be one column", f"shape {column.shape}")
+    return column
+
+
+def ordered_classes(y: Any, classes: Sequence[Any] | NDArray[Any] | None = None) -> NDArray[Any]:
+    """All grades from lowest to highest, also those that do not occur in `y` where the order names them.
+
+    Parameters
+    ----------
+    y : column of labels
+        An ordered categorical carries its own order.
+    classes : sequence, optional
+        The grades in order. Needed for text; text without it is taken alphabetically, with a warning.
+    """
+    stated = classes if classes is not None else _stated_order(y)
+    if stated is not None:
+        return _checked(stated)
+    column = as_column("y", y)
+    found = np.unique(column)
+    if found.dtype.kind in "OUST":
+        names = " < ".join(str(name) for name in found[:5]) + (" < ..." if len(found) > 5 else "")
+        warnings.warn(
+            f"y holds text without an order, taken alphabetically: {names}; pass classes=[lowest, ..., highest]",
+            AlphabeticalOrderWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def ranks_of(argument: str, y: Any, classes: NDArray[Any]) -> Ints:
+    """Rank of every label among the ordered `classes`."""
+    column = as_column(argument, y)
+    if column.dtype.kind in "iub" and classes.dtype.kind in "iub":
+        order = np.argsort(classes)
+        slots = np.searchsorted(classes, column, sorter=order).clip(max=len(classes) - 1)
+        ranks = order[slots]
+        if (classes[ranks] == column).all():
+            return ranks.astype(np.int64)
+    return as_ranks(argument, column, classes)
+
+
+def _checked(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    classes = np.asarray(stated)
+    if classes.ndim != 1 or len(classes) == 0:
+        raise complain("classes", "be a list of grades in order", f"shape {classes.shape}")
+    if len(set(classes.tolist())) < len(classes):
+        raise complain("classes", "name every grade once", classes.tolist())
+    return classes
+
+
+def _stated_order(y: Any) -> NDArray[Any] | None:
+    """The order that an ordered categorical of pandas, polars or pyarrow carries."""
+    kind = getattr(y, "type", None)  # pyarrow; narwhals passes over its ordered dictionaries
+    if getattr(kind, "ordered", False):
+        whole = y.combine_chunks() if hasattr(y, "combine_chunks") else y
+        return np.asarray(whole.dictionary.to_pylist())
+    if getattr(y, "ordered", False) and hasattr(y, "categories"):  # a bare pandas Categorical
+        return np.asarray(y.categories)
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and isinstance(series.dtype, nw.Enum):
+        return np.asarray(series.dtype.categories)
+    return None
