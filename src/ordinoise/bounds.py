@@ -70,8 +70,8 @@ def excess_risk_bound(
     noise_matrix : array of shape (n_classes, n_classes)
         ``noise_matrix[true, recorded]``.
     complexity : float
-        sqrt(n) times the Rademacher complexity of the scores; for a linear score, the bound on the norm of the
-        weights times that on the norm of the features.
+        sqrt(n) times the Rademacher complexity of the logits; for a linear score, the bound on the norm of the weights
+        times that on the norm of the features, plus the bound on the thresholds.
     """
     n_samples = as_count("n_samples", n_samples, 1)
     coefficient = _coefficient(noise_matrix, complexity, loss, constant, delta, score_bound)

@@ -186,7 +186,7 @@ def corrupt(labels: ArrayLike, noise_matrix: ArrayLike, random_state: int | np.r
 def correction_matrix(noise_matrix: ArrayLike) -> Floats:
     """The inverse of the noise matrix: what turns averages over recorded labels into averages over true ones.
 
-    Its rows sum to one and each holds a negative number unless there is no noise.
+    Its rows sum to one; each holds a negative number unless its class is never recorded wrong.
     """
     matrix = as_noise_matrix(noise_matrix)
     condition = float(np.linalg.cond(matrix))
@@ -311,7 +311,7 @@ def largest_dominant_rate(n_classes: int) -> float:
 
 
 def largest_invertible_rate(n_classes: int) -> float:
-    """The uniform inverse-decay rate at which the noise matrix has no inverse: ``1 / (2 H_{K-1})``.
+    """The least uniform inverse-decay rate at which the noise matrix has no inverse: ``1 / (2 H_{K-1})``.
 
     For more than two classes this lies at or above :func:`largest_dominant_rate`.
     """
