@@ -19,7 +19,12 @@ myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 
 # A module's __all__ decides what its reference shows.
-autodoc_default_options = {"members": True}
+# What scikit-learn adds to every estimator is documented there.
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": "BaseEstimator",
+    "exclude-members": "set_fit_request, set_partial_fit_request, set_score_request, get_metadata_routing, score",
+}
 autodoc_preserve_defaults = True
 # The names of the array types instead of the unions behind them.
 autodoc_type_aliases = {name: name for name in ("ArrayLike", "Floats", "Ints", "Labels", "DataDir")}

@@ -1,7 +1,7 @@
 """ordinoise: learn ordered grades from labels that people got wrong, and find the ones to fix.
 
-Robustness is a table of numbers: a noise matrix, indexed ``[true, recorded]``, is all that training, evaluation,
-audit and planning need to know about the noise.
+Robustness is a table of numbers: a noise matrix, indexed ``[true, recorded]``, is all that training,
+evaluation, audit and planning need to know about the noise.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ __version__ = "0.1.0.dev0"
 
 # Name -> module. Read on first use, so that `import ordinoise` and the command line load only what they need.
 _PUBLIC = {
+    "OrdinalMLPClassifier": "estimators",
     "adjacent": "noise",
     "corrected_levels": "levels",
     "correction_matrix": "noise",
@@ -29,6 +30,7 @@ _PUBLIC = {
 __all__ = ["__version__", *sorted(_PUBLIC)]
 
 if TYPE_CHECKING:
+    from ordinoise.estimators import OrdinalMLPClassifier as OrdinalMLPClassifier
     from ordinoise.levels import corrected_levels as corrected_levels
     from ordinoise.metrics import noise_corrected as noise_corrected
     from ordinoise.noise import adjacent as adjacent

@@ -1,0 +1,1 @@
+"""Measurements, each a command: ``python -m bench.<name>``."""

@@ -1,0 +1,114 @@
+"""Exponential, logarithm and tanh as plain arithmetic, so that loops over them become vector instructions.
+
+The C library's functions are called one number at a time. These are polynomials after a change of exponent, which is
+done on the bits of a number; relative errors are a few units in the last place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+# Adding this rounds to a whole number and leaves it in the lowest bits; reassociation would undo that, so it is not
+# among the liberties given to the compiler here.
+ROUND_64 = np.float64(1.5 * 2.0**52)
+ROUND_32 = np.float32(1.5 * 2.0**23)
+LOG2_E = np.float64(1.4426950408889634)
+LN_2_HIGH = np.float64(6.93147180369123816490e-01)
+LN_2_LOW = np.float64(1.90821492927058770002e-10)
+LARGEST_EXPONENT = np.float64(700.0)
+MANTISSA = np.int64(2**52 - 1)
+ONE = np.int64(1023 << 52)
+WHOLE = np.int64(0x433 << 52)
+SQRT_2 = np.float64(1.4142135623730951)
+
+LOG2_E_32, LN_2_32 = np.float32(1.4426950408889634), np.float32(0.6931471805599453)
+C2, C3, C4, C5, C6, C7 = (np.float32(1 / n) for n in (2, 6, 24, 120, 720, 5040))
+
+
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+# Functions that only compiled code calls need no way in from Python, which takes longer to compile than most of them,
+# and no place of their own in the cache, which would not notice that a function they call has changed.
+INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+LIBERTIES = {"contract", "reassoc", "nsz"}
+
+
+def entry(function: Any) -> Any:
+    """`function`, compiled to be called from Python: cached on disk, without the interpreter's lock."""
+    return njit(**OPTIONS, cache=True, fastmath=LIBERTIES)(function)
+
+
+def compiled(function: Any) -> Any:
+    """`function`, compiled to be called from compiled code; its sums may be taken in any order."""
+    return njit(**OPTIONS, **INNER, fastmath=LIBERTIES)(function)
+
+
+def exactly_compiled(function: Any) -> Any:
+    """`function`, compiled as `compiled` does but with its sums in the order written."""
+    return njit(**OPTIONS, **INNER, fastmath={"contract"})(function)
+
+
+@exactly_compiled
+def exp(x: float) -> float:
+    """The exponential of a number, which is first brought into [-700, 700]."""
+    x = min(max(x, -LARGEST_EXPONENT), LARGEST_EXPONENT)
+    shifted = x * LOG2_E + ROUND_64
+    whole = shifted - ROUND_64
+    r = (x - whole * LN_2_HIGH) - whole * LN_2_LOW
+    p = 1 / 479001600 * r + 1 / 39916800
+    p = p * r + 1 / 3628800
+    p = p * r + 1 / 362880
+    p = p * r + 1 / 40320
+    p = p * r + 1 / 5040
+    p = p * r + 1 / 720
+    p = p * r + 1 / 120
+    p = p * r + 1 / 24
+    p = p * r + 1 / 6
+    p = p * r + 0.5
+    p = (p * r) * r + r
+    power = np.int64((np.float64(shifted).view(np.int64) + np.int64(1023)) << np.int64(52)).view(np.float64)
+    return power + power * p
+
+
+@exactly_compiled
+def log(x: float) -> float:
+    """The logarithm of a positive normal number."""
+    bits = np.float64(x).view(np.int64)
+    exponent = np.int64((bits >> np.int64(52)) | WHOLE).view(np.float64) - (2.0**52 + 1023.0)
+    mantissa = np.int64((bits & MANTISSA) | ONE).view(np.float64)
+    large = mantissa > SQRT_2
+    mantissa = mantissa * 0.5 if large else mantissa
+    exponent = exponent + 1.0 if large else exponent
+    s = (mantissa - 1.0) / (mantissa + 1.0)
+    z = s * s
+    p = 2 / 19 * z + 2 / 17
+    p = p * z + 2 / 15
+    p = p * z + 2 / 13
+    p = p * z + 2 / 11
+    p = p * z + 2 / 9
+    p = p * z + 2 / 7
+    p = p * z + 2 / 5
+    p = p * z + 2 / 3
+    p = (p * z) * s + 2.0 * s
+    return exponent * LN_2_HIGH + (exponent * LN_2_LOW + p)
+
+
+@exactly_compiled
+def tanh(x: float) -> float:
+    """The hyperbolic tangent of a float32 number."""
+    y = min(np.float32(2) * abs(x), np.float32(20))
+    shifted = ROUND_32 - y * LOG2_E_32
+    whole = shifted - ROUND_32
+    r = -y - whole * LN_2_32
+    p = C7 * r + C6
+    p = p * r + C5
+    p = p * r + C4
+    p = p * r + C3
+    p = p * r + C2
+    p = (p * r) * r + r
+    power = np.int32((np.float32(shifted).view(np.int32) + np.int32(127)) << np.int32(23)).view(np.float32)
+    rest = power * p + (power - np.float32(1))  # exp(-2|x|) - 1 without cancellation
+    t = -rest / (rest + np.float32(2))
+    return t if x > 0 else -t

@@ -1,0 +1,185 @@
+"""The matrix products of a network's layers, and what is done to each number between them.
+
+Matrices are flat float32 arrays with the position of their first number. Columns are padded by the caller to a multiple
+of a tile's columns, rows of samples to a multiple of its rows, so that only a gradient of few outputs has remainders.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._arithmetic import compiled, tanh
+from ._tile import tile
+from .layout import TILE_COLUMNS as COLUMNS
+from .layout import TILE_ROWS as ROWS
+from .layout import Float32s
+
+RELU, TANH, IDENTITY = 0, 1, 2
+
+# From this many columns on, the columns of a tile lie so far apart that it pays to copy them together first,
+# at most this many terms at a time so that the copy stays in the nearest cache. Both measured.
+PACK_FROM = 128
+PACK_TERMS = 160
+
+NOTHING = np.float32(0)
+ZERO, WIDTH = np.int64(0), np.int64(COLUMNS)
+
+tile_of_four = tile(ROWS)
+tile_of_one = tile(1)
+
+
+@compiled
+def multiply(
+    a: Float32s,
+    a_at: int,
+    a_row: int,
+    a_term: int,
+    b: Float32s,
+    b_at: int,
+    start: Float32s,
+    start_at: int,
+    start_row: int,
+    out: Float32s,
+    out_at: int,
+    n_rows: int,
+    n_terms: int,
+    n_columns: int,
+    pack: Float32s,
+) -> None:
+    """Write ``start + a @ b`` into `out`; rows of `b` and `out` are `n_columns` long."""
+    packs = n_columns >= PACK_FROM and n_rows > ROWS
+    n_blocks = (n_terms + PACK_TERMS - 1) // PACK_TERMS if packs else 1
+    n_block_terms = (n_terms + n_blocks - 1) // n_blocks
+    for first in range(0, n_terms, n_block_terms):
+        n = min(n_block_terms, n_terms - first)
+        for column in range(0, n_columns, COLUMNS):
+            panel, panel_at, panel_row = b, b_at + first * n_columns + column, n_columns
+            if packs:
+                copy_panel(b, panel_at, n_columns, n, pack)
+                panel, panel_at, panel_row = pack, ZERO, WIDTH
+            if first > 0:
+                start, start_at, start_row = out, out_at, n_columns
+            multiply_panel(
+                a,
+                a_at + first * a_term,
+                a_row,
+                a_term,
+                panel,
+                panel_at,
+                panel_row,
+                start,
+                start_at + column,
+                start_row,
+                out,
+                out_at + column,
+                n_columns,
+                n_rows,
+                n,
+            )
+
+
+@compiled
+def multiply_panel(
+    a: Float32s,
+    a_at: int,
+    a_row: int,
+    a_term: int,
+    b: Float32s,
+    b_at: int,
+    b_row: int,
+    start: Float32s,
+    start_at: int,
+    start_row: int,
+    out: Float32s,
+    out_at: int,
+    out_row: int,
+    n_rows: int,
+    n_terms: int,
+) -> None:
+    """As `multiply`, for the columns of one tile."""
+    whole = n_rows // ROWS * ROWS
+    for r in range(0, whole, ROWS):
+        tile_of_four(
+            start, start_at + r * start_row, start_row, a, a_at + r * a_row, a_row, a_term,
+            b, b_at, b_row, n_terms, out, out_at + r * out_row, out_row,
+        )  # fmt: skip
+    for r in range(whole, n_rows):
+        tile_of_one(
+            start, start_at + r * start_row, start_row, a, a_at + r * a_row, a_row, a_term,
+            b, b_at, b_row, n_terms, out, out_at + r * out_row, out_row,
+        )  # fmt: skip
+
+
+@compiled
+def copy_panel(b: Float32s, at: int, row: int, n_terms: int, pack: Float32s) -> None:
+    """Copy the columns of one tile together."""
+    for k in range(n_terms):
+        source, target = b[at + k * row : at + k * row + COLUMNS], pack[k * COLUMNS : (k + 1) * COLUMNS]
+        for c in range(COLUMNS):
+            target[c] = source[c]
+
+
+@compiled
+def transpose(matrix: Float32s, at: int, n_rows: int, n_columns: int, out: Float32s) -> None:
+    """Write the transposed matrix to the start of `out`."""
+    for r in range(n_rows):
+        source = matrix[at + r * n_columns : at + (r + 1) * n_columns]
+        for c in range(n_columns):
+            out[c * n_rows + r] = source[c]
+
+
+@compiled
+def project(units: Float32s, at: int, n_rows: int, weights: Float32s, out: Float32s) -> None:
+    """Write the product of each row of `units` with `weights` into `out`; rows are a multiple of four."""
+    n = len(weights)
+    for i in range(0, n_rows, 4):
+        first = at + i * n
+        u0, u1 = units[first : first + n], units[first + n : first + 2 * n]
+        u2, u3 = units[first + 2 * n : first + 3 * n], units[first + 3 * n : first + 4 * n]
+        s0, s1, s2, s3 = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
+        for h in range(n):
+            s0 += u0[h] * weights[h]
+            s1 += u1[h] * weights[h]
+            s2 += u2[h] * weights[h]
+            s3 += u3[h] * weights[h]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
+
+
+@compiled
+def activate(units: Float32s, activation: int) -> None:
+    """Apply the activation in place."""
+    if activation == RELU:
+        for i in range(len(units)):
+            # A choice would become a store on condition, which is not done in vectors.
+            units[i] *= np.float32(units[i] > NOTHING)
+    elif activation == TANH:
+        for i in range(len(units)):
+            units[i] = tanh(units[i])
+
+
+@compiled
+def apply_slope(units: Float32s, slopes: Float32s, activation: int) -> None:
+    """Multiply `slopes` by the slope of the activation, known from the activated `units`."""
+    if activation == RELU:
+        for i in range(len(units)):
+            slopes[i] *= np.float32(units[i] > NOTHING)
+    elif activation == TANH:
+        for i in range(len(units)):
+            slopes[i] *= np.float32(1) - units[i] * units[i]
+
+
+@compiled
+def clear(numbers: NDArray[np.floating]) -> None:
+    """Set all to zero."""
+    for i in range(len(numbers)):
+        numbers[i] = 0
+
+
+@compiled
+def absolute_sum(numbers: NDArray[np.floating]) -> float:
+    """Sum of absolute values; infinite or NaN as soon as one number is."""
+    total = 0.0
+    for i in range(len(numbers)):
+        total += abs(numbers[i])
+    return total
