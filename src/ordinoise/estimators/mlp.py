@@ -23,7 +23,7 @@ from ordinoise.estimators._noise import (
 )
 from ordinoise.estimators._persistence import Arrays
 from ordinoise.estimators._progress import epoch_progress
-from ordinoise.estimators._rows import center_and_scale, split_rows
+from ordinoise.rows import center_and_scale, split_rows
 from ordinoise.levels import class_probabilities, labels_from_logits, log_class_probabilities
 from ordinoise.mlp import Architecture, Network, Objective, Optimiser, OptimiserState, Training, initial_network, train
 
@@ -126,7 +126,7 @@ class OrdinalMLPClassifier(OrdinalClassifierBase):
     >>> from ordinoise import OrdinalMLPClassifier, corrupt, inverse_decay
     >>> from ordinoise.datasets import synthetic
     >>> data, noise = synthetic(500, random_state=0), inverse_decay(4, 0.15)
-    >>> model = OrdinalMLPClassifier(noise=noise, max_iter=50, random_state=0)
+    >>> model = OrdinalMLPClassifier(noise=noise, learning_rate_init=0.01, max_iter=50, random_state=0)
     >>> model = model.fit(data.features, corrupt(data.labels, noise, random_state=0))
     >>> bool((model.predict(data.features) == data.labels).mean() > 0.9)
     True

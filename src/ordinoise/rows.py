@@ -9,6 +9,8 @@ from ordinoise._validation import Floats, Ints, complain
 
 ROWS_AT_A_TIME = 4096
 
+__all__ = ["center_and_scale", "split_rows"]
+
 
 def center_and_scale(X: NDArray[np.floating], rows: Ints, weights: Floats) -> tuple[Floats, Floats]:
     """Weighted mean and standard deviation of the chosen rows, without a copy of the whole table.
@@ -24,8 +26,8 @@ def center_and_scale(X: NDArray[np.floating], rows: Ints, weights: Floats) -> tu
         part = slice(start, start + ROWS_AT_A_TIME)
         variance += share[part] @ (X[rows[part]].astype(np.float64) - center) ** 2
     scale = np.sqrt(variance)
-    # Rounding alone spreads a constant feature by about its size times the precision of its type.
-    constant = scale <= 10 * np.finfo(X.dtype).eps * np.abs(center)
+    # Sums of many equal numbers stray from them by some hundreds of roundings.
+    constant = scale <= 1000 * np.finfo(np.float64).eps * np.abs(center)
     return center, np.where(constant | (scale == 0), 1.0, scale)
 
 
