@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
-from mlp.cases import N_CLASSES, literal_logits, samples
 
+from mlp.cases import N_CLASSES, literal_logits, samples
 from ordinoise.mlp import Architecture, Network, Objective, Optimiser, initial_network
 from ordinoise.mlp import network as network_module
 
@@ -101,7 +101,10 @@ def test_wrong_settings_are_named() -> None:
         (lambda: Architecture(3, 4, (3, 0)), "hidden_layer_sizes must be a whole number of at least 1"),
         (lambda: Architecture(3, 4, activation="rleu"), "did you mean 'relu'"),
         (lambda: Architecture(3, 4, head="order"), "did you mean 'ordered'"),
-        (lambda: Network(good.architecture, good.parameters[1:], good.center, good.scale), "parameters must have shape"),
+        (
+            lambda: Network(good.architecture, good.parameters[1:], good.center, good.scale),
+            "parameters must have shape",
+        ),
         (lambda: Network(good.architecture, good.parameters, good.center[1:], good.scale), "center must have shape"),
         (lambda: good.score(FEATURES[:, 1:]), "features must have shape"),
         (lambda: Objective("cross", levels), "did you mean 'cross_entropy'"),

@@ -2,8 +2,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from mlp.cases import LEVELS, N_CLASSES, NOISE, OTHER_NOISE, literal_logits, objective, samples
+from numpy.typing import NDArray
 
+from mlp.cases import LEVELS, N_CLASSES, NOISE, OTHER_NOISE, literal_logits, objective, samples
 from ordinoise.mlp import (
     Architecture,
     DivergedError,
@@ -118,7 +119,7 @@ def test_chosen_rows_are_like_a_table_of_those_rows() -> None:
 @pytest.mark.parametrize("form", ["float32", "columns", "strided", "read-only", "int", "float16"])
 def test_features_may_come_in_any_form(form: str) -> None:
     whole = np.rint(4 * FEATURES)
-    forms = {
+    forms: dict[str, NDArray[np.generic]] = {
         "float32": whole.astype(np.float32),
         "columns": np.asfortranarray(whole),
         "strided": np.repeat(whole, 2, axis=0)[::2],
@@ -128,7 +129,7 @@ def test_features_may_come_in_any_form(form: str) -> None:
     }
     forms["read-only"].setflags(write=False)
 
-    def parameters(features: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
+    def parameters(features: NDArray[np.generic]) -> NDArray[np.float32]:
         rng = np.random.default_rng(0)
         return train(start(), features, LABELS, PLAIN, Optimiser(), max_epochs=2, rng=rng).network.parameters
 
@@ -137,7 +138,9 @@ def test_features_may_come_in_any_form(form: str) -> None:
 
 def test_more_rows_than_a_block_are_all_seen() -> None:
     features, labels = np.tile(FEATURES, (30, 1)), np.tile(LABELS, 30)
-    whole = train(start(), features, labels, PLAIN, Optimiser(batch_size=9_900), max_epochs=3, rng=np.random.default_rng(0))
+    whole = train(
+        start(), features, labels, PLAIN, Optimiser(batch_size=9_900), max_epochs=3, rng=np.random.default_rng(0)
+    )
     once = trained(optimiser=Optimiser(batch_size=330), max_epochs=3)
     np.testing.assert_allclose(whole.network.parameters, once.network.parameters, rtol=1e-3, atol=1e-5)
     small = Optimiser(batch_size=330, shuffle=False)
@@ -152,7 +155,9 @@ def test_training_in_two_parts_is_training_in_one() -> None:
     half = trained(optimiser=optimiser, max_epochs=3)
     state = half.optimiser_state
     rest = train(half.network, FEATURES, LABELS, PLAIN, optimiser, max_epochs=5, rng=rng, optimiser_state=state)
-    np.testing.assert_array_equal(rest.network.parameters, trained(optimiser=optimiser, max_epochs=8).network.parameters)
+    np.testing.assert_array_equal(
+        rest.network.parameters, trained(optimiser=optimiser, max_epochs=8).network.parameters
+    )
     assert rest.optimiser_state.n_updates == half.n_updates + rest.n_updates
 
 
@@ -197,6 +202,18 @@ def test_the_mean_loss_is_that_of_the_logits(loss: str, head: str) -> None:
     }[loss]
     expected = np.average(costs.sum(axis=1), weights=weights)
     assert mean_loss(network, FEATURES, LABELS, objective(loss), weights) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("head", ["free", "ordered", "softmax"])
+def test_the_mean_forward_loss_is_that_of_the_class_probabilities(head: str) -> None:
+    network = trained(objective("forward"), head=head).network
+    outputs = literal_logits(network, FEATURES)
+    if head == "softmax":
+        chances = np.exp(outputs) / np.exp(outputs).sum(axis=1, keepdims=True)
+    else:
+        chances = -np.diff(1 / (1 + np.exp(-outputs)), axis=1, prepend=1, append=0)
+    expected = -np.log((chances @ NOISE)[np.arange(len(LABELS)), LABELS]).mean()
+    assert mean_loss(network, FEATURES, LABELS, objective("forward")) == pytest.approx(expected, rel=1e-5)
 
 
 def test_forward_without_noise_is_the_ordinal_likelihood_even_far_out() -> None:
@@ -244,7 +261,7 @@ def test_thresholds_of_a_rare_middle_class_are_counted_when_free_and_kept_in_ord
 
 def test_unordered_free_thresholds_are_pulled_back_by_the_forward_loss() -> None:
     network = start("free")
-    network.arrays["offsets"][...] = [-1, 0, 1]
+    network.arrays["offsets"][...] = [-0.3, 0, 0.3]
     noiseless = Objective("forward", np.eye(N_CLASSES)[np.newaxis])
     optimiser = Optimiser(learning_rate=1e-2)
     training = train(network, FEATURES, LABELS, noiseless, optimiser, max_epochs=60, rng=np.random.default_rng(0))
@@ -259,8 +276,13 @@ def test_a_diverging_training_stops_with_a_sentence(loss: str) -> None:
         trained(objective(loss), optimiser=Optimiser(learning_rate=1e25), max_epochs=200)
 
 
+def test_a_last_update_that_overflows_the_weights_is_noticed() -> None:
+    with pytest.raises(DivergedError, match="got nan in epoch 1"):
+        trained(optimiser=Optimiser(learning_rate=1e39, batch_size=1000), max_epochs=1)
+
+
 def test_wrong_arguments_are_named() -> None:
-    for arguments, words in [
+    cases: list[tuple[dict[str, object], str]] = [
         ({"labels": LABELS + 1}, "labels must hold whole numbers from 0 to 3, got 4"),
         ({"labels": LABELS[:-1]}, "labels must be as long as the features"),
         ({"features": FEATURES[:, :4]}, r"features must have shape \(n_samples, 5\)"),
@@ -273,7 +295,8 @@ def test_wrong_arguments_are_named() -> None:
         ({"validation_rows": [-1]}, "validation_rows must lie between 0 and 329"),
         ({"sample_weight": np.zeros(len(LABELS))}, "sample_weight must be non-negative with a positive sum"),
         ({"max_epochs": 0}, "max_epochs must be a whole number of at least 1"),
-    ]:
+    ]
+    for arguments, words in cases:
         settings = {
             "network": start(), "features": FEATURES, "labels": LABELS, "objective": PLAIN, "optimiser": Optimiser(),
             "max_epochs": 1, "rng": np.random.default_rng(0), **arguments,

@@ -29,7 +29,9 @@ def twin_parameters(
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight / sample_weight.mean()
     who = np.zeros(len(labels), dtype=np.int64) if raters is None else raters
     standardised = torch.from_numpy((features - network.center) / network.scale)
-    arrays = {name: torch.from_numpy(array.astype(np.float64)).requires_grad_() for name, array in network.arrays.items()}
+    arrays = {
+        name: torch.from_numpy(array.astype(np.float64)).requires_grad_() for name, array in network.arrays.items()
+    }
     adamw = _adamw(network.architecture, optimiser, arrays)
     for _ in range(max_epochs):
         order = rng.permutation(len(labels)) if optimiser.shuffle else np.arange(len(labels))
@@ -38,7 +40,7 @@ def twin_parameters(
             outputs = twin_outputs(network.architecture, arrays, standardised[rows])
             loss = twin_loss(network.architecture, arrays, outputs, labels[rows], who[rows], weights[rows], objective)
             adamw.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             adamw.step()
     return np.concatenate([array.detach().numpy().ravel() for array in arrays.values()])
 

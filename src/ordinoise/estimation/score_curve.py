@@ -10,26 +10,30 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, ndtri
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimation.families import Prior
 
 N_KNOTS = 8
 EVEN_SHARE = 0.3
-"""Knots lie between the quantiles of the score and an even grid, so that no two of them meet."""
 SMOOTHNESS = 0.5
 """Standard deviation of the change of the log slope from one piece to the next."""
 LOG_SLOPE, LOG_SLOPE_SD = 1.0, 3.0
-LARGEST_LOG_GAP = 5.0
+THRESHOLD_SD, LOG_GAP_SD = 10.0, 3.0
+"""Nearly flat; they only keep a class that never occurs from sending its threshold to infinity."""
+LOG_GAP_RANGE = (-15.0, 5.0)
 
 
 @dataclass(frozen=True, eq=False)
 class BinnedScores:
-    """Equal-count bins of a standardised score: mean score and weighted label counts of each."""
+    """Equal-count bins of a score: mean raw score, its normal score and weighted label counts of each.
 
-    location: float
-    scale: float
+    The normal score of a bin is the normal quantile of its rank. It stretches the ends, where noise lets the mean label
+    saturate while the score still says more, and it does not depend on the units of the score.
+    """
+
+    raw: Floats
     score: Floats
     counts: Floats
 
@@ -38,24 +42,23 @@ class BinnedScores:
         """Weight of each bin."""
         return np.asarray(self.counts.sum(axis=1))
 
-    def standardised(self, scores: Floats) -> Floats:
-        """Scores in the units of the bins."""
-        return (scores - self.location) / self.scale
+    def standardised(self, raw: Floats) -> Floats:
+        """Normal scores of raw ones, by interpolation between the bins; constant beyond the outer two."""
+        return np.interp(raw, self.raw, self.score)
 
     def with_counts(self, counts: Floats) -> BinnedScores:
         """The same bins with other label counts."""
-        return BinnedScores(self.location, self.scale, self.score, counts)
+        return BinnedScores(self.raw, self.score, counts)
 
 
 def binned_scores(scores: Floats, labels: Ints, weights: Floats, n_classes: int, n_bins: int) -> BinnedScores:
     """Scores sorted into `n_bins` bins that hold equally many samples."""
-    location, scale = float(scores.mean()), float(scores.std())
     bin_of = np.empty(len(scores), dtype=np.int64)
     bin_of[np.argsort(scores, kind="stable")] = np.arange(len(scores)) * n_bins // len(scores)
     counts = np.zeros((n_bins, n_classes))
     np.add.at(counts, (bin_of, labels), weights)
-    means = np.bincount(bin_of, scores) / np.bincount(bin_of)
-    return BinnedScores(location, scale, (means - location) / scale, counts)
+    raw = np.bincount(bin_of, scores) / np.bincount(bin_of)
+    return BinnedScores(raw, ndtri((np.arange(n_bins) + 0.5) / n_bins), counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +80,15 @@ class ScoreCurve:
 
     @cached_property
     def prior(self) -> Prior:
-        """Neighbouring slopes are alike; the mean slope is nearly free; thresholds are free."""
-        rows = np.zeros((self.n_rises, self.n_parameters))
-        rows[:-1, : self.n_rises] = np.diff(np.eye(self.n_rises), axis=0) / SMOOTHNESS
-        rows[-1, : self.n_rises] = 1 / self.n_rises / LOG_SLOPE_SD
+        """Neighbouring slopes are alike; the mean slope and the thresholds are nearly free."""
+        rises = slice(self.n_rises)
+        rows = np.diag(
+            np.concatenate([np.zeros(self.n_rises), [1 / THRESHOLD_SD], np.full(self.n_classes - 2, 1 / LOG_GAP_SD)])
+        )
+        rows[: self.n_rises - 1, rises] = np.diff(np.eye(self.n_rises), axis=0) / SMOOTHNESS
+        rows[self.n_rises - 1, rises] = 1 / self.n_rises / LOG_SLOPE_SD
         straight = np.zeros(self.n_parameters)
-        straight[: self.n_rises] = np.log(np.diff(self.knots)) + LOG_SLOPE
+        straight[rises] = np.log(np.diff(self.knots)) + LOG_SLOPE
         return Prior(rows, rows @ straight)
 
     def basis(self, scores: Floats) -> Floats:
@@ -113,7 +119,7 @@ class ScoreCurve:
         return _log_class_probabilities(logits, gaps), derivative
 
     def _logits(self, parameters: Floats, basis: Floats) -> tuple[Floats, Floats]:
-        gaps = np.exp(np.minimum(parameters[self.n_rises + 1 :], LARGEST_LOG_GAP))
+        gaps = np.exp(np.clip(parameters[self.n_rises + 1 :], *LOG_GAP_RANGE))
         thresholds = parameters[self.n_rises] - np.concatenate([[0.0], gaps.cumsum()])
         return (basis @ np.exp(parameters[: self.n_rises]))[:, None] + thresholds, gaps
 
@@ -126,7 +132,7 @@ class ScoreCurve:
 
 
 def score_curve(bins: BinnedScores, n_knots: int = N_KNOTS) -> ScoreCurve:
-    """A curve whose knots follow the scores of the bins."""
+    """A curve whose knots divide the range of the bins: partly evenly, partly into equal counts."""
     at_quantiles = np.quantile(bins.score, np.linspace(0, 1, n_knots))
     evenly = np.linspace(bins.score[0], bins.score[-1], n_knots)
     return ScoreCurve((1 - EVEN_SHARE) * at_quantiles + EVEN_SHARE * evenly, bins.counts.shape[1])

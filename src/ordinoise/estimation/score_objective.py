@@ -72,7 +72,7 @@ class Objective:
         of_curve, of_noise = self.split(parameters)
         log_clean, clean_slopes = self.curve.expansion(of_curve, self._basis)
         log_noise, noise_slopes = self.family.log_matrix(of_noise)
-        right = np.exp(np.diag(log_noise))
+        right = np.exp(log_noise.diagonal())
         clean = np.exp(log_clean) * self._shares[:, None]
         by_curve = np.tensordot(clean * right, clean_slopes, 2)
         by_noise = np.diagonal(noise_slopes, axis1=1, axis2=2) @ (clean.sum(axis=0) * right)
@@ -92,7 +92,9 @@ class Objective:
         total = -(self.bins.counts * log_recorded).sum() - self.trusted[seen] @ log_noise[seen]
         for residual in (self.curve.prior.residual(of_curve), self.family.prior.residual(of_noise)):
             total += 0.5 * residual @ residual
-        return float(total + 0.5 * self._rate_residual(self._noise_rate(log_clean, log_noise)) ** 2)
+        if self.rate_prior is not None:
+            total += 0.5 * self._rate_residual(self._noise_rate(log_clean, log_noise)) ** 2
+        return float(total)
 
     def _add_priors(self, parameters: Floats, gradient: Floats, information: Floats) -> None:
         of_curve, of_noise = self.split(parameters)
@@ -102,6 +104,8 @@ class Objective:
             information[part, part] += prior.precision
 
     def _add_trusted(self, log_noise: Floats, slopes: Floats, gradient: Floats, information: Floats) -> None:
+        if not self.trusted.any():
+            return
         noise = slice(self.curve.n_parameters, None)
         flat = slopes.reshape(len(slopes), self.trusted.size)
         gradient[noise] -= flat @ self.trusted.ravel()
@@ -117,13 +121,11 @@ class Objective:
         information += np.outer(row, row)
 
     def _rate_residual(self, rate: float) -> float:
-        if self.rate_prior is None:
-            return 0.0
-        centre, sd = self.rate_prior
+        centre, sd = self.rate_prior or (0.0, np.inf)
         return float((logit(np.clip(rate, SMALLEST_RATE, 1 - SMALLEST_RATE)) - centre) / sd)
 
     def _noise_rate(self, log_clean: Floats, log_noise: Floats) -> float:
-        return float(1 - self._shares @ np.exp(log_clean) @ np.exp(np.diag(log_noise)))
+        return float(1 - self._shares @ np.exp(log_clean) @ np.exp(log_noise.diagonal()))
 
     @cached_property
     def _shares(self) -> Floats:

@@ -6,6 +6,8 @@ done on the bits of a number; relative errors are a few units in the last place.
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,21 +30,37 @@ LOG2_E_32, LN_2_32 = np.float32(1.4426950408889634), np.float32(0.69314718055994
 C2, C3, C4, C5, C6, C7 = (np.float32(1 / n) for n in (2, 6, 24, 120, 720, 5040))
 
 
-OPTIONS = {"nogil": True, "error_model": "numpy"}
-# Functions that only compiled code calls need no way in from Python, which takes longer to compile than most of them,
-# and no place of their own in the cache, which would not notice that a function they call has changed.
-INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+# Functions that only compiled code calls need no way in from Python, which takes longer to compile than most of them.
+INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 LIBERTIES = {"contract", "reassoc", "nsz"}
+
+
+def _fingerprint() -> str:
+    """A name for the state of all compiled code of this folder."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
+
+
+FINGERPRINT = _fingerprint()
 
 
 def entry(function: Any) -> Any:
     """`function`, compiled to be called from Python: cached on disk, without the interpreter's lock."""
+    # The cache looks at the function's own file only and would not notice that a function it calls has changed; but
+    # it names its files after the function.
+    function.__qualname__ += f"_{FINGERPRINT}"
     return njit(**OPTIONS, cache=True, fastmath=LIBERTIES)(function)
 
 
 def compiled(function: Any) -> Any:
     """`function`, compiled to be called from compiled code; its sums may be taken in any order."""
     return njit(**OPTIONS, **INNER, fastmath=LIBERTIES)(function)
+
+
+def inlined(function: Any) -> Any:
+    """`function`, written into the one compiled function that calls it: its parts are then optimised only once."""
+    return njit(**OPTIONS, **INNER, fastmath=LIBERTIES, inline="always")(function)
 
 
 def exactly_compiled(function: Any) -> Any:
@@ -96,7 +114,7 @@ def log(x: float) -> float:
 
 
 @exactly_compiled
-def tanh(x: float) -> float:
+def tanh(x: np.float32) -> np.float32:
     """The hyperbolic tangent of a float32 number."""
     y = min(np.float32(2) * abs(x), np.float32(20))
     shifted = ROUND_32 - y * LOG2_E_32

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arithmetic import compiled, entry
+from ._arithmetic import compiled, entry, inlined
 from ._heads import SOFTMAX, Floats, Head, Ints, add_offset_gradient, chunk_loss, is_unordered, read_thresholds
 from ._layers import Layers, carry_backward, carry_forward
 from ._products import absolute_sum, clear
@@ -53,51 +53,57 @@ def run_block(
 ) -> tuple[float, int]:
     """Learn from the rows in the block, batch by batch.
 
-    Returns the loss summed over rows and the number of updates that left free thresholds unordered. With `batch_rows` zero
-    nothing is learnt: the loss is only summed up, class by class in ``head.risks`` if the risk is non-negative.
+    Returns the loss summed over rows and the number of updates that left free thresholds unordered. With `batch_rows`
+    zero nothing is learnt: the loss is only summed up, class by class in ``head.risks`` if the risk is non-negative.
     """
-    n_rows, learn = len(rows), batch_rows > 0
+    n_rows, learn, is_risk = len(rows), batch_rows > 0, len(head.correction) > 0
     for i in range(n_rows):
         block.cells[i] = cells[rows[i]]
         block.weights[i] = weights[rows[i]]
     offsets = layers.parameters[layers.n_weights :]
-    is_risk = len(head.correction) > 0
     total, inversions = 0.0, 0
     for start in range(0, n_rows, batch_rows if learn else n_rows):
         stop = min(start + batch_rows, n_rows) if learn else n_rows
-        scale = 1.0 / (stop - start) if learn else 1.0
-        if head.kind != SOFTMAX:
-            read_thresholds(offsets, head)
         if learn:
             clear(layers.gradient)
             clear(head.offset_slopes)
-            if is_risk:
-                clear(head.risks)
-        loss = 0.0
+        if learn and is_risk:
+            clear(head.risks)
+        loss, scale = 0.0, 1.0 / (stop - start) if learn else 1.0
         # The sign of each class's risk must be known before its slope, which takes a pass of its own.
         for learns_now in range(0 if is_risk or not learn else 1, 2 if learn else 1):
-            for low in range(start, stop, layers.chunk_rows):
-                n = min(layers.chunk_rows, stop - low)
-                n_padded = (n + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
-                first = low * layers.widths[0]
-                for i in range(n):
-                    head.weights[i] = scale * block.weights[low + i]
-                carry_forward(block.features, first, n_padded, layers)
-                loss += chunk_loss(block.cells[low : low + n], offsets, layers.outputs, layers.output_slopes, head, learns_now)
-                if learns_now:
-                    for o in range(layers.n_outputs):
-                        clear(layers.output_slopes[o * layers.chunk_rows + n : o * layers.chunk_rows + n_padded])
-                    carry_backward(block.features, first, n_padded, layers)
-        if learn:
-            if is_risk:
-                loss = absolute_sum(head.risks)
-            add_offset_gradient(offsets, head, layers.gradient[layers.n_weights :])
-            step(layers, adam)
-            inversions += is_unordered(offsets, head.kind)
-        total += loss * (stop - start) if learn else loss
-    if not np.isfinite(absolute_sum(layers.parameters)):
-        total = np.nan
-    return total, inversions
+            loss = pass_rows(block, start, stop, scale, layers, head, learns_now)
+        if not learn:
+            return loss, 0
+        if is_risk:
+            loss = absolute_sum(head.risks)
+        add_offset_gradient(offsets, head, layers.gradient[layers.n_weights :])
+        step(layers, adam)
+        inversions += is_unordered(offsets, head.kind)
+        total += loss * (stop - start)
+    return total if np.isfinite(absolute_sum(layers.parameters)) else np.nan, inversions
+
+
+@inlined
+def pass_rows(block: Block, start: int, stop: int, scale: float, layers: Layers, head: Head, learns_now: int) -> float:
+    """Weighted loss of rows start..stop of the block, a chunk at a time; their gradient is added if wanted."""
+    offsets = layers.parameters[layers.n_weights :]
+    if head.kind != SOFTMAX:
+        read_thresholds(offsets, head)
+    loss = 0.0
+    for low in range(start, stop, layers.chunk_rows):
+        n = min(layers.chunk_rows, stop - low)
+        n_padded = (n + TILE_ROWS - 1) // TILE_ROWS * TILE_ROWS
+        for i in range(n):
+            head.weights[i] = scale * block.weights[low + i]
+        first = low * layers.widths[0]
+        carry_forward(block.features, first, n_padded, layers)
+        loss += chunk_loss(block.cells[low : low + n], offsets, layers.outputs, layers.output_slopes, head, learns_now)
+        if learns_now:
+            for o in range(layers.n_outputs):
+                clear(layers.output_slopes[o * layers.chunk_rows + n : o * layers.chunk_rows + n_padded])
+            carry_backward(block.features, first, n_padded, layers)
+    return loss
 
 
 @compiled

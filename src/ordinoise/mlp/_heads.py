@@ -1,7 +1,7 @@
 """Loss and slopes at the head of the network, in float64, for a chunk of rows.
 
-Scratch arrays are (thresholds, rows), so that inner loops run over rows. `cells` holds for every row the line of the tables
-that it reads (rater and recorded label). Weights already carry the division by the rows of the batch.
+Scratch arrays are (thresholds, rows), so that inner loops run over rows. `cells` holds for every row the line of the
+tables that it reads (rater and recorded label). Weights already carry the division by the rows of the batch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arithmetic import compiled, exp, log
+from ._arithmetic import compiled, exp, inlined, log
 from ._products import clear
 from .layout import Float32s
 
@@ -88,7 +88,7 @@ def is_unordered(offsets: Float32s, kind: int) -> int:
     return 0
 
 
-@compiled
+@inlined
 def chunk_loss(
     cells: Ints, offsets: Float32s, outputs: Float32s, output_slopes: Float32s, head: Head, learn: int
 ) -> float:

@@ -1,10 +1,13 @@
 """The matrix products of a network's layers, and what is done to each number between them.
 
-Matrices are flat float32 arrays with the position of their first number. Columns are padded by the caller to a multiple
-of a tile's columns, rows of samples to a multiple of its rows, so that only a gradient of few outputs has remainders.
+A matrix is a flat float32 array, the position of its first number, and where needed the distances between its rows and
+between its columns. Columns are padded by the caller to a multiple of a tile's columns, rows of samples to a multiple
+of its rows, so that only a gradient of few outputs has remainders.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +18,22 @@ from .layout import TILE_COLUMNS as COLUMNS
 from .layout import TILE_ROWS as ROWS
 from .layout import Float32s
 
+Rows = tuple[Float32s, int]
+Matrix = tuple[Float32s, int, int]
+Factor = tuple[Float32s, int, int, int]
+
 RELU, TANH, IDENTITY = 0, 1, 2
 
 # From this many columns on, the columns of a tile lie so far apart that it pays to copy them together first,
-# at most this many terms at a time so that the copy stays in the nearest cache. Both measured.
+# at most this many terms at a time so that the copy stays in the nearest cache. From this many multiplications on, a
+# BLAS library is faster than the tiles. All measured.
 PACK_FROM = 128
 PACK_TERMS = 160
+BLAS_FROM = 30_000_000
 
 NOTHING = np.float32(0)
-ZERO, WIDTH = np.int64(0), np.int64(COLUMNS)
+ZERO: Any = np.int64(0)
+WIDTH: Any = np.int64(COLUMNS)
 
 tile_of_four = tile(ROWS)
 tile_of_one = tile(1)
@@ -31,91 +41,70 @@ tile_of_one = tile(1)
 
 @compiled
 def multiply(
-    a: Float32s,
-    a_at: int,
-    a_row: int,
-    a_term: int,
-    b: Float32s,
-    b_at: int,
-    start: Float32s,
-    start_at: int,
-    start_row: int,
-    out: Float32s,
-    out_at: int,
-    n_rows: int,
-    n_terms: int,
-    n_columns: int,
-    pack: Float32s,
+    a: Factor, b: Rows, start: Matrix, out: Rows, n_rows: int, n_terms: int, n_columns: int, pack: Float32s
 ) -> None:
     """Write ``start + a @ b`` into `out`; rows of `b` and `out` are `n_columns` long."""
+    a_data, a_at, a_row, a_term = a
+    is_dense = (a_term == 1 and a_row == n_terms) or (a_row == 1 and a_term == n_rows)
+    if is_dense and n_rows * n_terms * n_columns >= BLAS_FROM:
+        multiply_large(a, b, start, out, n_rows, n_terms, n_columns)
+        return
     packs = n_columns >= PACK_FROM and n_rows > ROWS
     n_blocks = (n_terms + PACK_TERMS - 1) // PACK_TERMS if packs else 1
     n_block_terms = (n_terms + n_blocks - 1) // n_blocks
     for first in range(0, n_terms, n_block_terms):
         n = min(n_block_terms, n_terms - first)
+        data, at, row = start if first == 0 else (out[0], out[1], n_columns)
+        factor = (a_data, a_at + first * a_term, a_row, a_term)
         for column in range(0, n_columns, COLUMNS):
-            panel, panel_at, panel_row = b, b_at + first * n_columns + column, n_columns
+            panel = (b[0], b[1] + first * n_columns + column, n_columns)
             if packs:
-                copy_panel(b, panel_at, n_columns, n, pack)
-                panel, panel_at, panel_row = pack, ZERO, WIDTH
-            if first > 0:
-                start, start_at, start_row = out, out_at, n_columns
-            multiply_panel(
-                a,
-                a_at + first * a_term,
-                a_row,
-                a_term,
-                panel,
-                panel_at,
-                panel_row,
-                start,
-                start_at + column,
-                start_row,
-                out,
-                out_at + column,
-                n_columns,
-                n_rows,
-                n,
-            )
+                copy_panel(panel, n, pack)
+                panel = (pack, ZERO, WIDTH)
+            multiply_panel(factor, panel, (data, at + column, row), (out[0], out[1] + column, n_columns), n_rows, n)
 
 
 @compiled
-def multiply_panel(
-    a: Float32s,
-    a_at: int,
-    a_row: int,
-    a_term: int,
-    b: Float32s,
-    b_at: int,
-    b_row: int,
-    start: Float32s,
-    start_at: int,
-    start_row: int,
-    out: Float32s,
-    out_at: int,
-    out_row: int,
-    n_rows: int,
-    n_terms: int,
-) -> None:
+def multiply_large(a: Factor, b: Rows, start: Matrix, out: Rows, n_rows: int, n_terms: int, n_columns: int) -> None:
+    """As `multiply`, by the BLAS library."""
+    a_data, a_at, _, a_term = a
+    dense = a_data[a_at : a_at + n_rows * n_terms]
+    factor = b[0][b[1] : b[1] + n_terms * n_columns].reshape((n_terms, n_columns))
+    if a_term == 1:
+        product = np.dot(dense.reshape((n_rows, n_terms)), factor)
+    else:
+        product = np.dot(dense.reshape((n_terms, n_rows)).T, factor)
+    start_data, start_at, start_row = start
+    for r in range(n_rows):
+        row, target = product[r], out[0][out[1] + r * n_columns : out[1] + (r + 1) * n_columns]
+        first = start_data[start_at + r * start_row : start_at + r * start_row + n_columns]
+        for c in range(n_columns):
+            target[c] = first[c] + row[c]
+
+
+@compiled
+def multiply_panel(a: Factor, b: Matrix, start: Matrix, out: Matrix, n_rows: int, n_terms: int) -> None:
     """As `multiply`, for the columns of one tile."""
+    a_data, a_at, a_row, a_term = a
+    start_data, start_at, start_row = start
+    out_data, out_at, out_row = out
     whole = n_rows // ROWS * ROWS
     for r in range(0, whole, ROWS):
-        tile_of_four(
-            start, start_at + r * start_row, start_row, a, a_at + r * a_row, a_row, a_term,
-            b, b_at, b_row, n_terms, out, out_at + r * out_row, out_row,
-        )  # fmt: skip
+        lines = (a_data, a_at + r * a_row, a_row, a_term)
+        first, last = (start_data, start_at + r * start_row, start_row), (out_data, out_at + r * out_row, out_row)
+        tile_of_four(first, lines, b, n_terms, last)
     for r in range(whole, n_rows):
-        tile_of_one(
-            start, start_at + r * start_row, start_row, a, a_at + r * a_row, a_row, a_term,
-            b, b_at, b_row, n_terms, out, out_at + r * out_row, out_row,
-        )  # fmt: skip
+        lines = (a_data, a_at + r * a_row, a_row, a_term)
+        first, last = (start_data, start_at + r * start_row, start_row), (out_data, out_at + r * out_row, out_row)
+        tile_of_one(first, lines, b, n_terms, last)
 
 
 @compiled
-def copy_panel(b: Float32s, at: int, row: int, n_terms: int, pack: Float32s) -> None:
+def copy_panel(panel: Matrix, n_terms: int, pack: Float32s) -> None:
     """Copy the columns of one tile together."""
+    data, at, row = panel
     for k in range(n_terms):
-        source, target = b[at + k * row : at + k * row + COLUMNS], pack[k * COLUMNS : (k + 1) * COLUMNS]
+        source, target = data[at + k * row : at + k * row + COLUMNS], pack[k * COLUMNS : (k + 1) * COLUMNS]
         for c in range(COLUMNS):
             target[c] = source[c]
 

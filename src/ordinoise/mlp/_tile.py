@@ -10,7 +10,7 @@ from typing import Any
 
 from numba import types
 from numba.core import cgutils
-from numba.core.cgutils import ir
+from numba.core.cgutils import ir  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
 from .layout import TILE_COLUMNS
@@ -24,32 +24,15 @@ FUSED = ("contract",)
 
 
 def tile(n_rows: int) -> Any:
-    """A compiled function: ``out[r, c] = start[r, c] + sum_k a[r, k] b[k, c]`` for `n_rows` rows and TILE_COLUMNS columns.
+    """A function for compiled code: ``out[r, c] = start[r, c] + sum_k a[r, k] b[k, c]`` in one tile.
 
-    Every matrix is a flat float32 array, the position of its first number and the distance between its rows (for `a`
-    also between its terms).
+    The tile has `n_rows` rows and TILE_COLUMNS columns. A matrix is a tuple: a flat float32 array, the position of its
+    first number and the distance between its rows (for `a` also the distance between its terms).
     """
 
     @intrinsic
-    def product(
-        _: Any,
-        start: Any,
-        start_at: Any,
-        start_row: Any,
-        a: Any,
-        a_at: Any,
-        a_row: Any,
-        a_term: Any,
-        b: Any,
-        b_at: Any,
-        b_row: Any,
-        n_terms: Any,
-        out: Any,
-        out_at: Any,
-        out_row: Any,
-    ) -> Any:
-        i = types.int64
-        return types.void(start, i, i, a, i, i, i, b, i, i, i, out, i, i), _generator(n_rows)
+    def product(_: Any, start: Any, a: Any, b: Any, n_terms: Any, out: Any) -> Any:
+        return types.void(start, a, b, n_terms, out), _generator(n_rows)
 
     return product
 
@@ -58,16 +41,19 @@ def _generator(n_rows: int) -> Any:
     """What writes the tile's instructions."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        def data(position: int) -> Any:
-            return context.make_array(signature.args[position])(context, builder, arguments[position]).data
+        def matrix(position: int) -> list[Any]:
+            array, *distances = cgutils.unpack_tuple(builder, arguments[position])
+            return [context.make_array(signature.args[position][0])(context, builder, array).data, *distances]
 
-        _, start_at, start_row, _, a_at, a_row, a_term, _, b_at, b_row, n_terms, _, out_at, out_row = arguments
-        start, a, b, out = data(0), data(3), data(7), data(11)
+        start, start_at, start_row = matrix(0)
+        a, a_at, a_row, a_term = matrix(1)
+        b, b_at, b_row = matrix(2)
+        out, out_at, out_row = matrix(4)
         sums = [[cgutils.alloca_once(builder, VECTOR) for _ in range(VECTORS)] for _ in range(n_rows)]
         for r, row in enumerate(sums):
             for vector, slot in zip(_vectors(builder, start, _line(builder, start_at, start_row, r)), row, strict=True):
                 builder.store(builder.load(vector, align=4), slot)
-        with cgutils.for_range(builder, n_terms) as loop:
+        with cgutils.for_range(builder, arguments[3]) as loop:
             line = builder.add(b_at, builder.mul(loop.index, b_row))
             factors = [builder.load(vector, align=4) for vector in _vectors(builder, b, line)]
             term = builder.add(a_at, builder.mul(loop.index, a_term))

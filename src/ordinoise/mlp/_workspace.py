@@ -29,7 +29,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK_ROWS = 4096
-CHUNK_ROWS = 128  # rows carried through the network at a time: their units stay in the second cache
+CHUNK_ROWS = 128  # rows carried through the network at a time: their units stay in the second cache ...
+LARGE_CHUNK_ROWS = 512  # ... unless the weights of a layer alone overflow it, when more rows an access are better
+LARGE_LAYER = 2**18
 
 
 class Workspace:
@@ -46,6 +48,8 @@ class Workspace:
     weights : array of shape (n_samples,)
     objective, optimiser
         What to minimise, and how.
+    most_rows : int
+        The most rows that one pass will name.
     """
 
     def __init__(
@@ -56,15 +60,16 @@ class Workspace:
         weights: Floats,
         objective: Objective,
         optimiser: Optimiser,
+        most_rows: int,
     ) -> None:
         architecture = network.architecture
         self._features, self._cells, self._weights = features, cells, weights
         self._center, self._factor = network.center.astype(np.float64), 1 / network.scale
         self._batch_rows = int(optimiser.batch_size)
-        self._block_rows = max(BLOCK_ROWS // self._batch_rows, 1) * self._batch_rows
+        self._block_rows = min(max(BLOCK_ROWS // self._batch_rows, 1) * self._batch_rows, most_rows)
         self._positions, length = padded_positions(architecture)
-        chunk_rows = min(round_up(self._batch_rows, TILE_ROWS), CHUNK_ROWS)
-        self._block = _block(min(self._block_rows, len(cells)), padded_widths(architecture)[0])
+        chunk_rows = min(round_up(self._batch_rows, TILE_ROWS), _most_chunk_rows(architecture))
+        self._block = _block(self._block_rows, padded_widths(architecture)[0])
         self._layers = _layers(architecture, length, chunk_rows)
         self._head = _head(architecture, objective, chunk_rows)
         self._adam = _adam(architecture, optimiser, length)
@@ -120,6 +125,11 @@ class Workspace:
             features, rows = features[rows].astype(np.float64), np.arange(len(rows))
         n_columns = int(self._layers.widths[0])
         engine.fill_features(features, rows, self._center, self._factor, n_columns, self._block.features)
+
+
+def _most_chunk_rows(architecture: Architecture) -> int:
+    is_large = any(n * m >= LARGE_LAYER for n, m in pairwise(padded_widths(architecture)))
+    return LARGE_CHUNK_ROWS if is_large else CHUNK_ROWS
 
 
 def _layers(architecture: Architecture, length: int, chunk_rows: int) -> Layers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -77,7 +78,7 @@ def array_shapes(architecture: Architecture, *, padded: bool = False) -> Iterato
     ``weights_0`` (n_features, units), ``biases_0``, ..., ``output_weights`` (n_outputs, units), ``offsets``.
     """
     widths = padded_widths(architecture) if padded else architecture.widths
-    for layer, (n_in, n_out) in enumerate(zip(widths, widths[1:], strict=False)):
+    for layer, (n_in, n_out) in enumerate(pairwise(widths)):
         yield f"weights_{layer}", (n_in, n_out)
         yield f"biases_{layer}", (n_out,)
     yield "output_weights", (architecture.n_outputs, widths[-1])

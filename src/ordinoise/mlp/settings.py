@@ -49,9 +49,10 @@ class Objective:
     def _check_correction(self, shape: tuple[int, int, int]) -> None:
         if self.loss == "forward":
             raise complain("correction", "be None for the forward loss", "inverse noise matrices")
-        object.__setattr__(self, "correction", as_floats("correction", np.asarray(self.correction), 3))
-        if np.shape(self.correction) != shape:
-            raise complain("correction", f"have shape {shape}, like the table", f"shape {np.shape(self.correction)}")
+        correction = as_floats("correction", np.asarray(self.correction), 3)
+        if correction.shape != shape:
+            raise complain("correction", f"have shape {shape}, like the table", f"shape {correction.shape}")
+        object.__setattr__(self, "correction", correction)
 
     @property
     def n_raters(self) -> int:

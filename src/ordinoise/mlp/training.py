@@ -93,8 +93,8 @@ def train(
 ) -> Training:
     """The network after training, and how it went.
 
-    Weights are brought to mean one over the training rows; a batch's loss is the sum of weight times loss over its number of
-    rows. Memory beyond the features is a block of rows, whatever their type.
+    Weights are brought to mean one over the training rows; a batch's loss is the sum of weight times loss over its
+    number of rows. Memory beyond the features is a few thousand rows (or a batch, if that is more).
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def train(
     rows, validation_rows : array of int, optional
         Samples to train on (all by default), and samples to stop by.
     patience, tolerance
-        With validation rows, training stops when their loss has not fallen by `tolerance` for `patience` epochs, and the
-        best epoch's network is given back.
+        With validation rows, training stops when their loss has not fallen by `tolerance` for `patience` epochs, and
+        the best epoch's network is given back.
     optimiser_state : OptimiserState, optional
         Goes on from an earlier training.
     on_epoch : callable, optional
@@ -129,8 +129,11 @@ def train(
         If the loss or a weight leaves the finite range.
     """
     as_count("max_epochs", max_epochs, 1)
-    workspace, training_rows = _workspace(network, features, labels, objective, optimiser, sample_weight, raters, rows)
     stopping_rows = None if validation_rows is None else _as_rows("validation_rows", validation_rows, np.size(labels))
+    n_stopping = 0 if stopping_rows is None else len(stopping_rows)
+    workspace, training_rows = _workspace(
+        network, features, labels, objective, optimiser, sample_weight, raters, rows, n_stopping
+    )
     if optimiser_state is not None:
         state = optimiser_state
         workspace.moments = (state.first_moment, state.second_moment, state.n_updates)
@@ -221,6 +224,7 @@ def _workspace(
     sample_weight: ArrayLike | None,
     raters: ArrayLike | None,
     rows: ArrayLike | None,
+    n_other_rows: int = 0,
 ) -> tuple[Workspace, Ints]:
     """The engine's memory for these samples, and the rows to use."""
     objective.check_fits(network.architecture)
@@ -229,7 +233,8 @@ def _workspace(
     as_same_length("labels", len(cells), "the features", len(table))
     chosen = np.arange(len(cells)) if rows is None else _as_rows("rows", rows, len(cells))
     weights = np.ones(len(cells)) if sample_weight is None else _mean_one(sample_weight, chosen, len(cells))
-    return Workspace(network, table, cells, weights, objective, optimiser), chosen
+    most_rows = max(len(chosen), n_other_rows)
+    return Workspace(network, table, cells, weights, objective, optimiser, most_rows), chosen
 
 
 def _cells(labels: ArrayLike, raters: ArrayLike | None, objective: Objective, n_classes: int) -> Ints:

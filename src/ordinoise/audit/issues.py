@@ -1,0 +1,117 @@
+"""The result of an audit: one line a label, from the most to the least suspicious."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinoise._validation import Floats, Ints, complain
+from ordinoise.audit.counting import WrongCount
+from ordinoise.decisions import decide
+
+RANKINGS = ("expected_distance", "probability_wrong")
+Library = Literal["pandas", "polars", "pyarrow"]
+LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelIssues:
+    """How suspicious each label is. Columns are in the order of the data; `to_frame` has the worst first.
+
+    Attributes
+    ----------
+    recorded, suggested : array of shape (n_samples,)
+        The label as it came, and the median of what it may be: the choice with the least expected distance.
+    probability_wrong : array of shape (n_samples,)
+        Probability that the true label is another.
+    expected_distance : array of shape (n_samples,)
+        Expected number of grades between the recorded and the true label.
+    rank : int array of shape (n_samples,)
+        1 is the most suspicious.
+    posterior : array of shape (n_samples, n_classes)
+        Probability of each true label, given the features and the recorded label.
+    classes : array of shape (n_classes,)
+        The grades in order.
+    noise_matrix : array of shape (n_classes, n_classes)
+        ``[true, recorded]``, as known or as estimated.
+    expected_wrong : WrongCount
+        How many labels are wrong, with an interval.
+    library : str or None
+        The library that `to_frame` makes its frame with; the first installed of pandas, polars, pyarrow if None.
+    """
+
+    recorded: NDArray[Any]
+    suggested: NDArray[Any]
+    probability_wrong: Floats
+    expected_distance: Floats
+    rank: Ints
+    posterior: Floats
+    classes: NDArray[Any]
+    noise_matrix: Floats
+    expected_wrong: WrongCount
+    library: Library | None = None
+
+    @property
+    def worst(self) -> Ints:
+        """Row numbers from the most to the least suspicious."""
+        return np.argsort(self.rank)
+
+    def to_frame(self) -> Any:
+        """A frame of the library that the data came in, the most suspicious label first.
+
+        Columns: row, recorded, suggested, probability_wrong, expected_distance, rank.
+        """
+        rows = self.worst
+        columns = {
+            "row": rows,
+            "recorded": self.recorded[rows],
+            "suggested": self.suggested[rows],
+            "probability_wrong": self.probability_wrong[rows],
+            "expected_distance": self.expected_distance[rows],
+            "rank": self.rank[rows],
+        }
+        return nw.from_dict(columns, backend=self.library or _installed(LIBRARIES)).to_native()
+
+
+def issues_from(
+    posterior: Floats,
+    recorded: Ints,
+    classes: NDArray[Any],
+    noise_matrix: Floats,
+    expected_wrong: WrongCount,
+    rank_by: str,
+    library: Library | None,
+) -> LabelIssues:
+    """The record that follows from the posterior of the true label."""
+    n_classes = len(classes)
+    wrong = 1 - posterior[np.arange(len(recorded)), recorded]
+    distance = (posterior * np.abs(np.arange(n_classes) - recorded[:, None])).sum(axis=1)
+    first, second = (distance, wrong) if rank_by == "expected_distance" else (wrong, distance)
+    rank = np.empty(len(recorded), dtype=np.int64)
+    rank[np.lexsort((-second, -first))] = np.arange(1, len(recorded) + 1)
+    suggested = classes[decide(posterior, "median")]
+    return LabelIssues(
+        classes[recorded], suggested, wrong, distance, rank, posterior, classes, noise_matrix, expected_wrong, library
+    )  # fmt: skip
+
+
+def library_of(X: Any) -> Library | None:
+    """The name of the library that a frame belongs to; None for an array."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return None
+    return next((library for library in LIBRARIES if library == frame.implementation.value), None)
+
+
+def _installed(libraries: Sequence[Library]) -> Library:
+    name = next((library for library in libraries if find_spec(library)), None)
+    if name is None:
+        advice = "install one of them, or read the columns of the record"
+        raise ImportError(str(complain("to_frame", f"find one of {list(libraries)}", "none of them installed", advice)))
+    return name

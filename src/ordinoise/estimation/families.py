@@ -1,0 +1,295 @@
+"""Families of noise matrices: free parameters <-> matrix, its derivatives, weak priors and a start.
+
+A family is a table of energies ``E[true, recorded]``, zero on the diagonal, that depends on a few parameters; the row
+softmax of ``-E`` is the noise matrix. Energies grow with the distance, so that far slips are rarer than near ones.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from ordinoise._validation import Floats, as_choice, as_count
+
+ODDS_OF_A_SLIP = 0.4
+"""Centre of the weak prior: 0.4 wrong labels for every right one, whatever the number of classes."""
+LEVEL_SD = 0.8
+LOOSE_SPREAD = 0.7
+TIED_SPREAD = 0.2
+DIRECTION_SD = 1.0
+LOG_POWER_SD = 1.0
+ADJACENT_POWER = 6.0
+"""Decay that stands for neighbours only: two grades off is 64 times rarer, yet no label is impossible."""
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Independent normal priors on linear functions of the parameters: ``rows @ parameters - centre ~ N(0, 1)``."""
+
+    rows: Floats
+    centre: Floats
+
+    @cached_property
+    def precision(self) -> Floats:
+        """Inverse covariance of the parameters."""
+        return self.rows.T @ self.rows
+
+    def residual(self, parameters: Floats) -> Floats:
+        """Standard deviations between the parameters and the centre, one a row."""
+        return self.rows @ parameters - self.centre
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseFamily(ABC):
+    """What the likelihood needs of a family; `log_matrix` is shared, the energies are the family's own."""
+
+    n_classes: int
+    prior: Prior
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of free parameters."""
+        return self.prior.rows.shape[1]
+
+    @abstractmethod
+    def _energies(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """Energies (K, K), and their derivatives (n_parameters, K, K)."""
+
+    @abstractmethod
+    def start(self, rate: float) -> Floats:
+        """Parameters whose matrix is inverse decay at `rate`, or as near to it as the family comes."""
+
+    def log_matrix(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """Logarithm of the noise matrix (K, K), and its derivatives (n_parameters, K, K)."""
+        energies, slopes = self._energies(parameters)
+        log_matrix = -energies - np.log(np.exp(-energies).sum(axis=1, keepdims=True))
+        return log_matrix, (slopes * np.exp(log_matrix)).sum(axis=2, keepdims=True) - slopes
+
+    def noise_matrix(self, parameters: Floats) -> Floats:
+        """``N[true, recorded]`` at these parameters."""
+        return np.exp(self.log_matrix(parameters)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class NoNoise(NoiseFamily):
+    """The identity: labels are as recorded. No parameters."""
+
+    def _energies(self, parameters: Floats) -> tuple[Floats, Floats]:
+        energies = np.where(np.eye(self.n_classes), 0.0, np.inf)
+        return energies, np.zeros((len(parameters), *energies.shape))
+
+    def start(self, rate: float) -> Floats:
+        """Nothing to start."""
+        return np.full(0, rate)
+
+
+@dataclass(frozen=True, eq=False)
+class InverseDecay(NoiseFamily):
+    """``rate / |i - j|`` with one rate (the paper's uniform noise); the parameter is ``log(1 / rate - max H)``."""
+
+    def _energies(self, parameters: Floats) -> tuple[Floats, Floats]:
+        size = np.exp(parameters[0])
+        lack = size + _row_weights(self.n_classes).max() - _row_weights(self.n_classes)
+        off = _off_diagonal(self.n_classes)
+        energies = off * (np.log(lack)[:, None] + _log_distance(self.n_classes))
+        return energies, (off * (size / lack)[:, None])[None]
+
+    def start(self, rate: float) -> Floats:
+        """The paper's matrix at `rate`."""
+        return _class_levels(self.n_classes, rate).min(keepdims=True)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearEnergies(NoiseFamily):
+    """Energies that are sums of parameters on top of a fixed table; the start copies one level a row."""
+
+    design: Floats
+    offset: Floats
+
+    def _energies(self, parameters: Floats) -> tuple[Floats, Floats]:
+        return self.offset + _combined(parameters, self.design), self.design
+
+    def start(self, rate: float) -> Floats:
+        """Every level of a class at the same value."""
+        return _class_levels(self.n_classes, rate)[_row_of(self.design)]
+
+
+@dataclass(frozen=True, eq=False)
+class PowerDecay(NoiseFamily):
+    """One slip level per class and direction, and one power of the distance (last parameter, its logarithm)."""
+
+    design: Floats
+
+    def _energies(self, parameters: Floats) -> tuple[Floats, Floats]:
+        decay = np.exp(parameters[-1]) * _log_distance(self.n_classes)
+        energies = _combined(parameters[:-1], self.design) + decay
+        return energies, np.concatenate([self.design, decay[None]])
+
+    def start(self, rate: float) -> Floats:
+        """The paper's matrix at `rate`: power one, both directions alike."""
+        return np.append(_class_levels(self.n_classes, rate)[_row_of(self.design)], 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Unimodal(NoiseFamily):
+    """Rows that fall away from the diagonal, otherwise free; parameters are logarithms of the energy steps."""
+
+    design: Floats
+
+    def _energies(self, parameters: Floats) -> tuple[Floats, Floats]:
+        steps = np.exp(parameters)[:, None, None] * self.design
+        return steps.sum(axis=0), steps
+
+    def start(self, rate: float) -> Floats:
+        """The paper's matrix at `rate`."""
+        levels = np.maximum(_class_levels(self.n_classes, rate), 0.1)
+        first = _step_of(self.design) == 0
+        return np.where(first, np.log(levels[_row_of(self.design)]), _log_step(_step_of(self.design)))
+
+
+@cache
+def noise_family(name: str, n_classes: int) -> NoiseFamily:
+    """The family called `name` for `n_classes` classes; `FAMILY_NAMES` lists them."""
+    as_count("n_classes", n_classes, 2)
+    return _MAKERS[as_choice("family", name, FAMILY_NAMES)](n_classes)
+
+
+def _no_noise(n_classes: int) -> NoiseFamily:
+    return NoNoise(n_classes, Prior(np.zeros((0, 0)), np.zeros(0)))
+
+
+def _inverse_decay(n_classes: int) -> NoiseFamily:
+    return InverseDecay(n_classes, _hierarchy(np.ones((1, 1)), _usual_level(n_classes, 1.0), LOOSE_SPREAD))
+
+
+def _class_inverse_decay(n_classes: int) -> NoiseFamily:
+    design = np.eye(n_classes)[:, :, None] * _off_diagonal(n_classes)
+    prior = _hierarchy(np.eye(n_classes), _usual_level(n_classes, 1.0), LOOSE_SPREAD)
+    return LinearEnergies(n_classes, prior, design, _log_distance(n_classes))
+
+
+def _power_decay(n_classes: int, spread: float) -> NoiseFamily:
+    design = _directions(n_classes)
+    levels = _directed_prior(design, _usual_level(n_classes, 1.0), spread)
+    rows = np.pad(levels.rows, ((0, 1), (0, 1)))
+    rows[-1, -1] = 1 / LOG_POWER_SD
+    return PowerDecay(n_classes, Prior(rows, np.append(levels.centre, 0.0)), design)
+
+
+def _adjacent(n_classes: int, spread: float) -> NoiseFamily:
+    design = _directions(n_classes)
+    prior = _directed_prior(design, _usual_level(n_classes, ADJACENT_POWER), spread)
+    return LinearEnergies(n_classes, prior, design, ADJACENT_POWER * _log_distance(n_classes))
+
+
+def _unimodal(n_classes: int) -> NoiseFamily:
+    sides = [(row, side, step) for row in range(n_classes) for side in (-1, 1) for step in range(n_classes)]
+    sides = [(row, side, step) for row, side, step in sides if 0 <= row + side * (step + 1) < n_classes]
+    design = np.zeros((len(sides), n_classes, n_classes))
+    for index, (row, side, step) in enumerate(sides):
+        beyond = side * (np.arange(n_classes) - row) > step
+        design[index, row, beyond] = 1
+    first = _step_of(design) == 0
+    usual = np.log(max(_usual_level(n_classes, 1.0), 0.5))
+    centre = np.where(first, usual, _log_step(_step_of(design)))
+    sd = np.where(first, LOOSE_SPREAD / 2, LOG_POWER_SD)
+    return Unimodal(n_classes, Prior(np.diag(1 / sd), centre / sd), design)
+
+
+def _free(n_classes: int) -> NoiseFamily:
+    cells = np.argwhere(_off_diagonal(n_classes))
+    design = np.zeros((len(cells), n_classes, n_classes))
+    design[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
+    prior = _hierarchy(np.eye(len(cells)), _usual_level(n_classes, 1.0), LOOSE_SPREAD)
+    return LinearEnergies(n_classes, prior, design, _log_distance(n_classes))
+
+
+def _hierarchy(levels: Floats, usual: float, spread: float) -> Prior:
+    """Levels scatter by `spread` about their mean, which lies near the usual level."""
+    count = len(levels)
+    rows = np.vstack([(levels - levels.mean(axis=0)) / spread, levels.mean(axis=0) / LEVEL_SD])
+    return Prior(rows, np.append(np.zeros(count), usual / LEVEL_SD))
+
+
+def _directed_prior(design: Floats, usual: float, spread: float) -> Prior:
+    """Levels scatter about their mean; the mean of up and that of down differ by about `DIRECTION_SD`."""
+    common = _hierarchy(np.eye(len(design)), usual, spread)
+    n_classes = design.shape[1]
+    up = np.array([np.triu(table).any() for table in design])
+    direction = np.where(up, 1.0, -1.0) / (n_classes - 1) / DIRECTION_SD
+    return Prior(np.vstack([common.rows, direction]), np.append(common.centre, 0.0))
+
+
+def _directions(n_classes: int) -> Floats:
+    """One table a class and direction, with ones where that class slips that way."""
+    ones = np.ones((n_classes, n_classes))
+    tables = np.eye(n_classes)[:, :, None] * np.stack([np.triu(ones, 1), np.tril(ones, -1)])[:, None]
+    tables = tables.reshape(-1, n_classes, n_classes)
+    return np.asarray(tables[tables.any(axis=(1, 2))])
+
+
+def _combined(parameters: Floats, design: Floats) -> Floats:
+    """Sum of tables, each times its parameter; a plain product is several times faster than tensordot here."""
+    return np.asarray((parameters @ design.reshape(len(design), -1)).reshape(design.shape[1:]))
+
+
+@cache
+def _off_diagonal(n_classes: int) -> Floats:
+    return 1 - np.eye(n_classes)
+
+
+@cache
+def _log_distance(n_classes: int) -> Floats:
+    grades = np.arange(n_classes)
+    return np.log(np.maximum(np.abs(grades[:, None] - grades), 1))
+
+
+@cache
+def _row_weights(n_classes: int, power: float = 1.0) -> Floats:
+    """Sum of ``|i - j| ** -power`` over the wrong labels of each class."""
+    return np.asarray((_off_diagonal(n_classes) * np.exp(-power * _log_distance(n_classes))).sum(axis=1))
+
+
+def _usual_level(n_classes: int, power: float) -> float:
+    return float(np.log(_row_weights(n_classes, power).mean() / ODDS_OF_A_SLIP))
+
+
+def _class_levels(n_classes: int, rate: float) -> Floats:
+    """Energy of the nearest slip of each class under inverse decay; a rate too large for K is lowered to fit."""
+    weights = _row_weights(n_classes)
+    return np.asarray(np.log(1 / min(rate, 0.9 / weights.max()) - weights))
+
+
+def _row_of(design: Floats) -> Floats:
+    return np.asarray(design.any(axis=2).argmax(axis=1))
+
+
+def _step_of(design: Floats) -> Floats:
+    """Distance, less one, from the diagonal to the first cell of each table."""
+    n_classes = design.shape[1]
+    distance = np.where(design > 0, np.exp(_log_distance(n_classes)), np.inf)
+    return np.asarray(np.rint(distance.min(axis=(1, 2)) - 1))
+
+
+def _log_step(step: Floats) -> Floats:
+    """Logarithm of the energy that inverse decay adds from `step` to ``step + 1`` grades."""
+    return np.asarray(np.log(np.log1p(1 / np.maximum(step, 1))))
+
+
+_MAKERS: dict[str, Callable[[int], NoiseFamily]] = {
+    "none": _no_noise,
+    "inverse_decay": _inverse_decay,
+    "class_inverse_decay": _class_inverse_decay,
+    "power_decay": lambda n_classes: _power_decay(n_classes, LOOSE_SPREAD),
+    "tied_power_decay": lambda n_classes: _power_decay(n_classes, TIED_SPREAD),
+    "adjacent": lambda n_classes: _adjacent(n_classes, LOOSE_SPREAD),
+    "tied_adjacent": lambda n_classes: _adjacent(n_classes, TIED_SPREAD),
+    "unimodal": _unimodal,
+    "free": _free,
+}
+FAMILY_NAMES = tuple(_MAKERS)
+AVERAGED_FAMILIES = tuple(name for name in FAMILY_NAMES if name not in ("unimodal", "free"))

@@ -1,0 +1,77 @@
+"""Intervals of the score likelihood, at a cost that does not depend on the number of samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordinoise._validation import Floats, as_count, as_generator, as_number
+from ordinoise.estimation.likelihood import LikelihoodFit
+from ordinoise.estimation.score_fit import Evidence, FamilyFit, evidence_weights, fit_family
+
+SMALLEST_WEIGHT = 0.01
+"""Families of less weight are left out: they would not move an interval."""
+STEPS, TOLERANCE = 3, 0.05
+"""A few scoring steps from the optimum of the whole sample: further ones change a refit by less than its spread."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseDraws:
+    """Plausible noise matrices (n_draws, K, K) and noise rates (n_draws,), and the intervals that they give."""
+
+    noise_matrices: Floats
+    noise_rates: Floats
+
+    def noise_matrix_interval(self, confidence: float = 0.95) -> tuple[Floats, Floats]:
+        """Lower and upper end of every entry, each (K, K)."""
+        low, high = np.quantile(self.noise_matrices, _tails(confidence), axis=0)
+        return low, high
+
+    def noise_rate_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Lower and upper end of the share of wrong labels."""
+        low, high = np.quantile(self.noise_rates, _tails(confidence))
+        return float(low), float(high)
+
+
+def bootstrap(fit: LikelihoodFit, *, n_draws: int = 200, random_state: object = None) -> NoiseDraws:
+    """Refits to label counts drawn anew from the bins, each in a family drawn by its weight there.
+
+    A family is drawn rather than averaged over, so that doubt about the family widens the interval.
+    """
+    rng, counts = as_generator(random_state), fit.evidence.bins.counts
+    n_samples, shares = round(counts.sum()), counts.ravel() / counts.sum()
+    draws = []
+    for _ in range(as_count("n_draws", n_draws, 2)):
+        drawn = rng.multinomial(n_samples, shares).reshape(counts.shape).astype(np.float64)
+        refits = _refits(fit, fit.evidence.with_counts(drawn))
+        weights = evidence_weights(refits)
+        draws.append(refits[rng.choice(list(weights), p=list(weights.values()))])
+    return NoiseDraws(np.stack([draw.noise_matrix for draw in draws]), np.array([draw.noise_rate for draw in draws]))
+
+
+def posterior_draws(fit: LikelihoodFit, *, n_draws: int = 500, random_state: object = None) -> NoiseDraws:
+    """Draws from the normal approximation of the posterior, families by their weight: no refits, so much faster."""
+    rng = as_generator(random_state)
+    matrices, rates = [], []
+    names = rng.choice(list(fit.families), p=list(fit.family_weights.values()), size=as_count("n_draws", n_draws, 2))
+    for name, count in zip(*np.unique(names, return_counts=True), strict=True):
+        objective, family_fit = fit.evidence.objective(str(name)), fit.families[str(name)]
+        covariance = np.linalg.inv(family_fit.information)
+        for parameters in rng.multivariate_normal(family_fit.parameters, covariance, size=count, method="eigh"):
+            matrices.append(objective.family.noise_matrix(objective.split(parameters)[1]))
+            rates.append(1 - objective.class_prior(parameters) @ np.diag(matrices[-1]))
+    return NoiseDraws(np.stack(matrices), np.array(rates))
+
+
+def _refits(fit: LikelihoodFit, evidence: Evidence) -> dict[str, FamilyFit]:
+    kept = [name for name, weight in fit.family_weights.items() if weight > SMALLEST_WEIGHT]
+    return {
+        name: fit_family(evidence, name, [fit.families[name].parameters], max_steps=STEPS, tolerance=TOLERANCE)
+        for name in kept
+    }
+
+
+def _tails(confidence: float) -> tuple[float, float]:
+    level = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
+    return (1 - level) / 2, (1 + level) / 2

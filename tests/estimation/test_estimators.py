@@ -1,0 +1,187 @@
+"""What every noise estimator promises, on one synthetic sample with asymmetric noise."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression
+
+from ordinoise import OrdinalMLPClassifier, corrupt
+from ordinoise.datasets import synthetic
+from ordinoise.estimation import AnchorPoints, ConfidentJoint, IdentifiabilityWarning, ScoreLikelihood
+from ordinoise.estimation._base import implied_prior
+from ordinoise.estimation._likelihood_ratio import likelihood_ratio
+from ordinoise.estimation.anchor_points import anchored_matrix
+from ordinoise.estimation.confident_joint import confident_matrix
+
+NOISE = np.array(
+    [[0.80, 0.15, 0.05, 0.0], [0.02, 0.70, 0.20, 0.08], [0.10, 0.05, 0.80, 0.05], [0.02, 0.03, 0.25, 0.70]]
+)
+DATA = synthetic(300, random_state=0)
+RECORDED = corrupt(DATA.labels, NOISE, random_state=1)
+ESTIMATORS: list[Any] = [
+    AnchorPoints(n_bootstrap=20, random_state=0),
+    ConfidentJoint(n_bootstrap=20, random_state=0),
+    ScoreLikelihood(n_bootstrap=20, max_iter=50, random_state=0),
+]
+by_name = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+
+
+def _fitted(estimator: Any, y: Any = RECORDED, **changes: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifiabilityWarning)
+        return clone(estimator).set_params(**changes).fit(DATA.features, y)
+
+
+@by_name
+def test_the_estimate_is_near_the_truth_and_nearer_than_its_transpose(estimator: Any) -> None:
+    matrix = _fitted(estimator).noise_matrix_
+    error, transposed = np.abs(matrix - NOISE).mean(), np.abs(matrix.T - NOISE).mean()
+    assert error < 0.08
+    assert error < transposed
+
+
+@by_name
+def test_every_estimator_gives_intervals_a_rate_and_a_word(estimator: Any) -> None:
+    fitted = _fitted(estimator)
+    np.testing.assert_allclose(fitted.noise_matrix_.sum(axis=1), 1)
+    np.testing.assert_allclose(fitted.class_prior_.sum(), 1)
+    low, high = fitted.noise_matrix_interval_
+    assert (low <= high).all()
+    assert ((low - 0.05 <= fitted.noise_matrix_) & (fitted.noise_matrix_ <= high + 0.05)).all()
+    assert fitted.noise_rate_interval_[0] <= fitted.noise_rate_ + 0.02
+    assert fitted.noise_rate_interval_[1] >= fitted.noise_rate_ - 0.02
+    assert fitted.bootstrap_matrices_.shape == (20, 4, 4)
+    assert fitted.likelihood_ratio_ > 20
+    assert isinstance(fitted.identifiability_, str)
+
+
+@by_name
+def test_the_same_seed_gives_the_same_estimate(estimator: Any) -> None:
+    np.testing.assert_array_equal(_fitted(estimator).bootstrap_matrices_, _fitted(estimator).bootstrap_matrices_)
+
+
+@by_name
+def test_named_grades_give_the_estimate_of_their_ranks(estimator: Any) -> None:
+    order = ["poor", "fair", "good", "best"]
+    named = _fitted(estimator, np.array(order)[RECORDED], classes=order, n_bootstrap=0)
+    np.testing.assert_array_equal(named.noise_matrix_, _fitted(estimator, n_bootstrap=0).noise_matrix_)
+    assert np.isnan(named.noise_rate_interval_).all()
+
+
+@by_name
+def test_a_class_that_never_occurs_is_kept(estimator: Any) -> None:
+    fitted = _fitted(estimator, classes=[0, 1, 2, 3, 4])
+    assert fitted.noise_matrix_.shape == (5, 5)
+    np.testing.assert_allclose(fitted.noise_matrix_.sum(axis=1), 1)
+    assert np.isfinite(fitted.noise_matrix_).all()
+
+
+@by_name
+@pytest.mark.parametrize(
+    ("X", "y", "sentence"),
+    [
+        (DATA.features, np.zeros(1200, dtype=int), "y must hold at least 2 classes"),
+        (DATA.features, RECORDED[:-1], r"y must be as long as X \(1200\), got 1199"),
+        (np.full((1200, 2), np.nan), RECORDED, "NaN"),
+    ],
+)
+def test_bad_input_gets_one_sentence(estimator: Any, X: Any, y: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        clone(estimator).fit(X, y)
+
+
+def test_anchors_are_read_at_the_quantile() -> None:
+    chance = np.linspace(0.0, 1.0, 101)
+    probabilities = np.column_stack([1 - chance, chance])
+    np.testing.assert_allclose(anchored_matrix(probabilities, 1.0), np.eye(2))
+    np.testing.assert_allclose(anchored_matrix(probabilities, 0.9), [[0.9, 0.1], [0.1, 0.9]])
+
+
+def test_anchor_points_say_when_no_sample_is_sure() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.warns(IdentifiabilityWarning, match="no sample surely belongs to class"):
+        AnchorPoints(max_iter=5, n_bootstrap=0, random_state=0).fit(rng.normal(size=(300, 2)), rng.integers(0, 4, 300))
+
+
+def test_confident_counts_equal_a_literal_count() -> None:
+    rng = np.random.default_rng(0)
+    probabilities, ranks = rng.dirichlet(np.ones(3), 60), rng.integers(0, 3, 60)
+    thresholds = [np.mean([p[k] for p, r in zip(probabilities, ranks, strict=True) if r == k]) for k in range(3)]
+    joint = np.zeros((3, 3))
+    for p, recorded in zip(probabilities, ranks, strict=True):
+        reached = [k for k in range(3) if p[k] >= thresholds[k]]
+        if reached:
+            joint[max(reached, key=lambda k, p=p: p[k]), recorded] += 1  # type: ignore[misc]
+    joint = joint / joint.sum(axis=0) * np.bincount(ranks)
+    np.testing.assert_allclose(confident_matrix(probabilities, ranks), joint / joint.sum(axis=1, keepdims=True))
+
+
+def test_implied_prior_inverts_the_noise() -> None:
+    prior = np.array([0.1, 0.4, 0.3, 0.2])
+    np.testing.assert_allclose(implied_prior(NOISE, prior @ NOISE, n_steps=20_000), prior, atol=1e-6)
+
+
+def test_the_likelihood_ratio_prefers_the_true_matrix() -> None:
+    probabilities = _fitted(ESTIMATORS[2]).probabilities_
+    right, transposed = (likelihood_ratio(probabilities, RECORDED, matrix) for matrix in (NOISE, NOISE[::-1, ::-1]))
+    assert right > max(transposed, 0) + 10
+    assert likelihood_ratio(probabilities, RECORDED, np.eye(4)) == pytest.approx(0)
+
+
+def test_clean_labels_get_little_noise() -> None:
+    fitted = _fitted(ESTIMATORS[2], DATA.labels)
+    assert fitted.noise_rate_ < 0.02
+    assert np.abs(fitted.noise_matrix_ - np.eye(4)).mean() < 0.01
+
+
+def test_trusted_labels_pull_the_estimate() -> None:
+    rows = np.arange(0, 1200, 2)
+    base = ESTIMATORS[2]
+    trusting = _fitted(base, trusted=(rows, DATA.labels[rows]))
+    assert np.abs(trusting.noise_matrix_ - NOISE).mean() < np.abs(_fitted(base).noise_matrix_ - NOISE).mean() + 0.005
+    lying = _fitted(base, trusted=(rows, RECORDED[rows]))
+    assert lying.noise_rate_ < trusting.noise_rate_ / 2
+
+
+def test_a_prior_rate_pulls_the_rate() -> None:
+    low, high = (_fitted(ESTIMATORS[2], prior_rate=rate).noise_rate_ for rate in (0.05, 0.5))
+    assert low < high
+
+
+def test_any_classifier_can_be_the_base() -> None:
+    forest = RandomForestClassifier(40, min_samples_leaf=10, random_state=0)
+    fitted = _fitted(ESTIMATORS[2], base_estimator=forest)
+    assert np.abs(fitted.noise_matrix_ - NOISE).mean() < 0.08
+    with pytest.raises(ValueError, match="base_estimator must have predict_proba, got LinearRegression"):
+        _fitted(ESTIMATORS[2], base_estimator=LinearRegression())
+
+
+def test_the_answer_does_not_depend_on_the_number_of_workers() -> None:
+    one, two = (_fitted(ESTIMATORS[2], n_jobs=n_jobs, n_bootstrap=0).noise_matrix_ for n_jobs in (1, 2))
+    np.testing.assert_array_equal(one, two)
+
+
+def test_estimate_in_the_classifier_is_the_score_likelihood() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IdentifiabilityWarning)
+        model = OrdinalMLPClassifier(noise="estimate", max_iter=5, random_state=0).fit(DATA.features, RECORDED)
+    assert isinstance(model.noise_estimator_, ScoreLikelihood)
+    np.testing.assert_array_equal(model.noise_matrix_, model.noise_estimator_.noise_matrix_)
+
+
+@pytest.mark.parametrize(
+    ("trusted", "sentence"),
+    [
+        (3, "trusted must be a pair of row numbers and true labels, got 3"),
+        (([0, 1], [1]), r"trusted labels must be as long as their row numbers \(2\), got 1"),
+        (([0, 5000], [1, 1]), "trusted rows must be row numbers from 0 to 1199"),
+        (([0], [9]), r"trusted labels must hold only the labels \[0, 1, 2, 3\], got 9"),
+    ],
+)
+def test_bad_trusted_labels_get_one_sentence(trusted: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        _fitted(ESTIMATORS[2], trusted=trusted)

@@ -1,0 +1,237 @@
+"""Score likelihood: derivatives, recovery of asymmetric noise, symmetry, what knowledge does, and honest doubt."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.special import expit, logit
+
+from ordinoise._validation import Floats, Ints
+from ordinoise.estimation.families import FAMILY_NAMES, noise_family
+from ordinoise.estimation.likelihood import LikelihoodFit, score_likelihood
+from ordinoise.estimation.score_bootstrap import bootstrap, posterior_draws
+from ordinoise.estimation.score_curve import binned_scores, score_curve
+from ordinoise.estimation.score_objective import Objective
+from ordinoise.noise import adjacent, inverse_decay
+
+ASYMMETRIC = np.array(
+    [[0.80, 0.12, 0.05, 0.03], [0.05, 0.70, 0.18, 0.07], [0.04, 0.06, 0.78, 0.12], [0.02, 0.02, 0.04, 0.92]]
+)
+
+
+def clean_probabilities(n_samples: int, steepness: float = 3.0) -> Floats:
+    """P(true | x) of an ordinal logistic model on an even grid."""
+    exceedance = expit(steepness * (np.linspace(-3, 3, n_samples)[:, None] - np.array([-1.4, 0.1, 1.2])))
+    padded = np.hstack([np.ones((n_samples, 1)), exceedance, np.zeros((n_samples, 1))])
+    return -np.diff(padded, axis=1)
+
+
+def simulated(n_samples: int, noise_matrix: Floats, seed: int = 0, steepness: float = 3.0) -> tuple[Floats, Ints]:
+    """Exact probabilities of the recorded label, and labels drawn from them."""
+    probabilities = clean_probabilities(n_samples, steepness) @ noise_matrix
+    uniform = np.random.default_rng(seed).random((n_samples, 1))
+    return probabilities, (uniform > probabilities.cumsum(axis=1)[:, :-1]).sum(axis=1)
+
+
+@pytest.fixture(scope="module")
+def fit() -> LikelihoodFit:
+    return score_likelihood(*simulated(20_000, ASYMMETRIC))
+
+
+def distance(one: Floats, other: Floats) -> float:
+    return float(np.abs(one - other).mean())
+
+
+@pytest.mark.parametrize("name", FAMILY_NAMES)
+@pytest.mark.parametrize("knowing", [False, True])
+def test_gradient_equals_finite_differences(name: str, knowing: bool) -> None:
+    probabilities, labels = simulated(400, ASYMMETRIC)
+    bins = binned_scores(probabilities @ np.arange(4), labels, np.ones(400), 4, 30)
+    curve, family, rng = score_curve(bins), noise_family(name, 4), np.random.default_rng(3)
+    trusted = np.diag([5.0, 0, 3, 2]) + (rng.integers(3, size=(4, 4)) if name != "none" else 0)
+    rate = (-1.5, 0.3) if knowing and name != "none" else None
+    objective = Objective(bins, curve, family, trusted * knowing, rate)
+    here = np.concatenate([curve.start(bins), family.start(0.1)])
+    here += 0.1 * rng.normal(size=len(here))
+    step = 1e-5 * np.eye(len(here))
+    differences = [(objective.value(here + s) - objective.value(here - s)) / 2e-5 for s in step]
+    assert_allclose(objective.expansion(here).gradient, differences, atol=1e-5, rtol=1e-6)
+    slopes = [(objective.noise_rate(here + s)[0] - objective.noise_rate(here - s)[0]) / 2e-5 for s in step]
+    assert_allclose(objective.noise_rate(here)[1], slopes, atol=1e-8)
+
+
+def test_information_is_the_mean_square_of_the_gradient() -> None:
+    """Over labels drawn from the model itself; 4000 draws leave about 3 % of the largest entry."""
+    probabilities, labels = simulated(400, ASYMMETRIC)
+    bins = binned_scores(probabilities @ np.arange(4), labels, np.ones(400), 4, 20)
+    curve, family = score_curve(bins), noise_family("power_decay", 4)
+    here = np.concatenate([curve.start(bins), family.start(0.1)])
+    clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.basis(bins.score)))
+    recorded = clean @ family.noise_matrix(here[curve.n_parameters :])
+    rng, trusted = np.random.default_rng(0), np.zeros((4, 4))
+    drawn = [np.stack([rng.multinomial(20, row) for row in recorded]).astype(float) for _ in range(4000)]
+    gradients = np.array(
+        [Objective(bins.with_counts(c), curve, family, trusted).expansion(here).gradient for c in drawn[:1500]]
+    )
+    expected = Objective(bins.with_counts(20 * recorded), curve, family, trusted).expansion(here).information
+    prior = np.zeros_like(expected)
+    prior[: curve.n_parameters, : curve.n_parameters] = curve.prior.precision
+    prior[curve.n_parameters :, curve.n_parameters :] = family.prior.precision
+    assert np.abs(np.cov(gradients.T) - (expected - prior)).max() < 0.15 * np.abs(expected).max()
+
+
+def test_asymmetric_noise_is_recovered_and_its_transpose_is_not(fit: LikelihoodFit) -> None:
+    assert distance(fit.noise_matrix, ASYMMETRIC) < 0.01
+    assert distance(fit.noise_matrix.T, ASYMMETRIC) > 0.03
+    assert fit.converged
+    truth = clean_probabilities(20_000).mean(axis=0)
+    assert_allclose(fit.class_prior, truth, atol=0.02)
+    assert fit.noise_rate == pytest.approx(1 - truth @ ASYMMETRIC.diagonal(), abs=0.02)
+    assert fit.log_likelihood > fit.log_likelihood_without_noise + 100
+
+
+def test_clean_probabilities_are_recovered_along_the_score(fit: LikelihoodFit) -> None:
+    probabilities, _ = simulated(20_000, ASYMMETRIC)
+    scores = probabilities @ np.arange(4)
+    assert distance(fit.class_probabilities_at(scores), clean_probabilities(20_000)) < 0.02
+    assert distance(fit.class_probabilities_at(scores), probabilities) > 0.05
+
+
+@pytest.mark.parametrize("name", ["power_decay", "unimodal", "free"])
+def test_single_families_that_hold_the_noise_recover_it(name: str) -> None:
+    probabilities, labels = simulated(20_000, ASYMMETRIC)
+    fit = score_likelihood(probabilities, labels, family=name)
+    assert distance(fit.noise_matrix, ASYMMETRIC) < 0.012
+    assert fit.family_weights == {name: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("noise_matrix", "families"),
+    [
+        (inverse_decay(4, rate=0.1), {"inverse_decay"}),
+        (inverse_decay(4, rate=[0.05, 0.2, 0.1, 0.02]), {"class_inverse_decay"}),
+        (adjacent(4, up=0.25, down=0.08), {"adjacent", "tied_adjacent"}),
+        (np.eye(4), {"none"}),
+    ],
+)
+def test_evidence_prefers_the_family_of_the_noise(noise_matrix: Floats, families: set[str]) -> None:
+    fit = score_likelihood(*simulated(8_000, noise_matrix, steepness=8.0))
+    assert sum(fit.family_weights[name] for name in families) > 0.6
+    assert distance(fit.noise_matrix, noise_matrix) < 0.012
+
+
+@pytest.mark.parametrize("family", ["average", "power_decay"])
+def test_reversing_the_classes_reverses_the_matrix(family: str) -> None:
+    probabilities, labels = simulated(3_000, ASYMMETRIC)
+    straight = score_likelihood(probabilities, labels, family=family)
+    mirrored = score_likelihood(probabilities[:, ::-1], 3 - labels, family=family)
+    assert_allclose(mirrored.noise_matrix[::-1, ::-1], straight.noise_matrix, atol=2e-3)
+    assert_allclose(mirrored.class_prior[::-1], straight.class_prior, atol=2e-3)
+
+
+def test_clean_labels_give_little_noise() -> None:
+    fit = score_likelihood(*simulated(1_500, np.eye(4)))
+    assert fit.noise_rate < 0.05
+    assert fit.family_weights["none"] > 0.5
+
+
+def test_trusted_labels_pull_the_estimate_towards_what_they_show() -> None:
+    probabilities, labels = simulated(1_000, adjacent(4, up=0.25, down=0.08), steepness=1.5)
+    alone = score_likelihood(probabilities, labels)
+    seen = np.round(2_000 * ASYMMETRIC)
+    informed = score_likelihood(probabilities, labels, trusted=seen)
+    assert distance(informed.noise_matrix, ASYMMETRIC) < 0.25 * distance(alone.noise_matrix, ASYMMETRIC)
+    assert distance(informed.noise_matrix, ASYMMETRIC) < 0.5 * distance(informed.noise_matrix, ASYMMETRIC.T)
+    assert informed.family_weights.get("none", 0.0) == 0
+
+
+@pytest.mark.parametrize("believed", [0.1, 0.4])
+def test_a_believed_rate_pulls_the_estimate(believed: float) -> None:
+    probabilities, labels = simulated(600, adjacent(4, up=0.2, down=0.1), steepness=1.5)
+    firm = score_likelihood(probabilities, labels, prior_rate=believed, prior_rate_sd=0.02)
+    loose = score_likelihood(probabilities, labels, prior_rate=believed, prior_rate_sd=2.0)
+    assert firm.noise_rate == pytest.approx(believed, abs=0.02)
+    assert abs(logit(loose.noise_rate) - logit(believed)) > abs(logit(firm.noise_rate) - logit(believed))
+
+
+def test_only_the_ratio_of_weights_counts_and_no_weight_is_no_sample() -> None:
+    probabilities, labels = simulated(2_000, ASYMMETRIC)
+    weights = np.random.default_rng(0).uniform(0.5, 1.5, size=2_000)
+    once = score_likelihood(probabilities, labels, sample_weight=weights, family="power_decay")
+    twice = score_likelihood(probabilities, labels, sample_weight=2 * weights, family="power_decay")
+    assert_allclose(once.noise_matrix, twice.noise_matrix, atol=1e-6)
+    wrong = np.where(np.arange(2_000) % 2, labels, 0)
+    kept = score_likelihood(probabilities, wrong, sample_weight=np.arange(2_000) % 2, family="power_decay")
+    odd = score_likelihood(probabilities[1::2], labels[1::2], family="power_decay")
+    assert distance(kept.noise_matrix, odd.noise_matrix) < 0.01
+
+
+def test_a_warm_start_ends_where_the_cold_one_did(fit: LikelihoodFit) -> None:
+    warm = score_likelihood(*simulated(20_000, ASYMMETRIC), warm_start=fit.parameters)
+    assert_allclose(warm.noise_matrix, fit.noise_matrix, atol=1e-3)
+
+
+def test_intervals_are_reproducible_and_hold_the_truth(fit: LikelihoodFit) -> None:
+    rate = 1 - clean_probabilities(20_000).mean(axis=0) @ ASYMMETRIC.diagonal()
+    for draws in (bootstrap(fit, n_draws=30, random_state=4), posterior_draws(fit, n_draws=100, random_state=4)):
+        low, high = draws.noise_rate_interval(0.99)
+        assert low < rate < high < low + 0.15
+        below, above = draws.noise_matrix_interval()
+        assert (below <= above).all()
+        assert ((below - 0.02 < ASYMMETRIC) & (ASYMMETRIC < above + 0.02)).all()
+    again = posterior_draws(fit, n_draws=100, random_state=4)
+    assert_allclose(again.noise_matrices, draws.noise_matrices)
+    few = [bootstrap(fit, n_draws=5, random_state=seed).noise_rates for seed in (1, 1, 2)]
+    assert_allclose(few[0], few[1])
+    assert np.abs(few[0] - few[2]).max() > 1e-6
+
+
+def test_intervals_narrow_with_the_sample(fit: LikelihoodFit) -> None:
+    small = posterior_draws(score_likelihood(*simulated(1_000, ASYMMETRIC)), random_state=0)
+    large = posterior_draws(fit, random_state=0)
+    assert np.ptp(large.noise_rate_interval()) < 0.5 * np.ptp(small.noise_rate_interval())
+
+
+def test_far_slips_are_identifiable_and_neighbour_slips_among_overlapping_classes_are_not() -> None:
+    assert score_likelihood(*simulated(4_000, inverse_decay(4, rate=0.15))).is_identifiable
+    doubtful = score_likelihood(*simulated(4_000, adjacent(4, up=0.2, down=0.1), steepness=1.5))
+    assert not doubtful.is_identifiable
+    assert any("neighbours" in doubt or "flat" in doubt for doubt in doubtful.doubts)
+
+
+def test_few_samples_are_said() -> None:
+    fit = score_likelihood(*simulated(200, inverse_decay(4, rate=0.15)))
+    assert any("only 200 samples" in doubt for doubt in fit.doubts)
+
+
+def test_two_classes_and_a_class_never_recorded_are_no_obstacle() -> None:
+    two = clean_probabilities(500)[:, :2] + clean_probabilities(500)[:, 2:]
+    labels = (np.random.default_rng(0).random(500) < two[:, 1]).astype(int)
+    assert np.isfinite(score_likelihood(two, labels).noise_matrix).all()
+    probabilities, labels = simulated(500, ASYMMETRIC)
+    for absent in (0, 2):
+        fit = score_likelihood(probabilities, np.where(labels == absent, 1, labels))
+        assert np.isfinite(fit.noise_matrix).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"family": "powers"}, r"family must be one of"),
+        ({"prior_rate": 1.5}, r"prior_rate must be above 0 and at most 0.99, got 1.5"),
+        ({"trusted": np.ones((3, 3))}, r"trusted must hold counts \[true, recorded\], 4 x 4"),
+        ({"n_bins": 1}, r"n_bins must be a whole number of at least 2"),
+        ({"family": "none", "prior_rate": 0.1}, r"family must hold noise"),
+        ({"sample_weight": np.ones(3)}, r"sample_weight must be as long as"),
+    ],
+)
+def test_wrong_arguments_are_named(arguments: dict[str, object], sentence: str) -> None:
+    probabilities, labels = simulated(200, ASYMMETRIC)
+    with pytest.raises(ValueError, match=sentence):
+        score_likelihood(probabilities, labels, **arguments)  # type: ignore[arg-type]
+
+
+def test_scores_that_never_differ_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"probabilities must differ from row to row"):
+        score_likelihood(np.full((100, 4), 0.25), np.arange(100) % 4)
