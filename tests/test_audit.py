@@ -295,6 +295,20 @@ def test_no_label_is_judged_by_a_model_that_saw_it() -> None:
     assert out_of_fold_probabilities(Memory(), X, recorded, MATRIX, 4, np.random.default_rng(0)).shape == (60, 3)
 
 
+@pytest.mark.parametrize("ours", [NETWORK, make_pipeline(StandardScaler(), NETWORK)], ids=["bare", "in a pipeline"])
+def test_our_classifiers_are_told_the_noise_and_speak_of_the_true_label(
+    ours: Any, sample: tuple[Floats, Ints, Ints]
+) -> None:
+    X, true, recorded = sample
+    averages = [
+        out_of_fold_probabilities(model, X, recorded, MATRIX, 3, np.random.default_rng(0)).mean(axis=0)
+        for model in (ours, make_pipeline(StandardScaler(), LogisticRegression()))
+    ]
+    frequencies = [np.bincount(labels) / len(labels) for labels in (true, recorded)]
+    assert averages == [pytest.approx(frequency, abs=0.03) for frequency in frequencies]
+    assert np.abs(frequencies[0] - frequencies[1]).max() > 0.06
+
+
 def test_a_class_with_one_label_does_no_harm() -> None:
     X = np.random.default_rng(0).normal(size=(61, 1))
     recorded = np.append(np.arange(60) % 2, 2)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from ordinoise.rows import center_and_scale, split_rows
 
@@ -9,7 +10,7 @@ from ordinoise.rows import center_and_scale, split_rows
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_center_and_scale_are_the_weighted_mean_and_deviation(dtype: type) -> None:
     rng = np.random.default_rng(0)
-    X = (rng.normal(size=(9000, 3)) * [1, 100, 0] + [5, -1e4, 7]).astype(dtype)
+    X: NDArray[np.floating] = (rng.normal(size=(9000, 3)) * [1, 100, 0] + [5, -1e4, 7]).astype(dtype)
     weights, rows = rng.integers(0, 4, 9000).astype(float), np.arange(100, 9000)
     center, scale = center_and_scale(X, rows, weights)
     repeated = X[rows].astype(np.float64).repeat(weights[rows].astype(int), axis=0)

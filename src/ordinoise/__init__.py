@@ -13,12 +13,17 @@ __version__ = "0.1.0.dev0"
 
 # Name -> module. Read on first use, so that `import ordinoise` and the command line load only what they need.
 _PUBLIC = {
+    "AnchorPoints": "estimation",
     "OrdinalMLPClassifier": "estimators",
+    "RepeatedLabels": "estimation",
+    "ScoreLikelihood": "estimation",
     "adjacent": "noise",
     "corrected_levels": "levels",
     "correction_matrix": "noise",
     "corrupt": "noise",
+    "evaluate": "evaluation",
     "exponential_decay": "noise",
+    "find_label_issues": "audit",
     "inverse_decay": "noise",
     "noise_corrected": "metrics",
     "noise_properties": "noise",
@@ -30,7 +35,12 @@ _PUBLIC = {
 __all__ = ["__version__", *sorted(_PUBLIC)]
 
 if TYPE_CHECKING:
+    from ordinoise.audit import find_label_issues as find_label_issues
+    from ordinoise.estimation import AnchorPoints as AnchorPoints
+    from ordinoise.estimation import RepeatedLabels as RepeatedLabels
+    from ordinoise.estimation import ScoreLikelihood as ScoreLikelihood
     from ordinoise.estimators import OrdinalMLPClassifier as OrdinalMLPClassifier
+    from ordinoise.evaluation import evaluate as evaluate
     from ordinoise.levels import corrected_levels as corrected_levels
     from ordinoise.metrics import noise_corrected as noise_corrected
     from ordinoise.noise import adjacent as adjacent

@@ -15,9 +15,8 @@ from ordinoise.estimation.score_curve import binned_scores, score_curve
 from ordinoise.estimation.score_objective import Objective
 from ordinoise.noise import adjacent, inverse_decay
 
-ASYMMETRIC = np.array(
-    [[0.80, 0.12, 0.05, 0.03], [0.05, 0.70, 0.18, 0.07], [0.04, 0.06, 0.78, 0.12], [0.02, 0.02, 0.04, 0.92]]
-)
+UP, DOWN, LOG_POWER = [1.8, 1.0, 1.5], [2.6, 2.2, 2.9], 0.3
+ASYMMETRIC = noise_family("power_decay", 4).noise_matrix(np.array([*UP, *DOWN, LOG_POWER]))
 
 
 def clean_probabilities(n_samples: int, steepness: float = 3.0) -> Floats:
@@ -62,7 +61,7 @@ def test_gradient_equals_finite_differences(name: str, knowing: bool) -> None:
 
 
 def test_information_is_the_mean_square_of_the_gradient() -> None:
-    """Over labels drawn from the model itself; 4000 draws leave about 3 % of the largest entry."""
+    """Over labels drawn from the model itself; 600 draws leave about 6 % of an entry."""
     probabilities, labels = simulated(400, ASYMMETRIC)
     bins = binned_scores(probabilities @ np.arange(4), labels, np.ones(400), 4, 20)
     curve, family = score_curve(bins), noise_family("power_decay", 4)
@@ -70,9 +69,9 @@ def test_information_is_the_mean_square_of_the_gradient() -> None:
     clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.basis(bins.score)))
     recorded = clean @ family.noise_matrix(here[curve.n_parameters :])
     rng, trusted = np.random.default_rng(0), np.zeros((4, 4))
-    drawn = [np.stack([rng.multinomial(20, row) for row in recorded]).astype(float) for _ in range(4000)]
+    drawn = [np.stack([rng.multinomial(20, row) for row in recorded]).astype(float) for _ in range(600)]
     gradients = np.array(
-        [Objective(bins.with_counts(c), curve, family, trusted).expansion(here).gradient for c in drawn[:1500]]
+        [Objective(bins.with_counts(c), curve, family, trusted).expansion(here).gradient for c in drawn]
     )
     expected = Objective(bins.with_counts(20 * recorded), curve, family, trusted).expansion(here).information
     prior = np.zeros_like(expected)
@@ -179,7 +178,7 @@ def test_intervals_are_reproducible_and_hold_the_truth(fit: LikelihoodFit) -> No
         assert low < rate < high < low + 0.15
         below, above = draws.noise_matrix_interval()
         assert (below <= above).all()
-        assert ((below - 0.02 < ASYMMETRIC) & (ASYMMETRIC < above + 0.02)).all()
+        assert ((below - 0.02 < ASYMMETRIC) & (above + 0.02 > ASYMMETRIC)).all()
     again = posterior_draws(fit, n_draws=100, random_state=4)
     assert_allclose(again.noise_matrices, draws.noise_matrices)
     few = [bootstrap(fit, n_draws=5, random_state=seed).noise_rates for seed in (1, 1, 2)]

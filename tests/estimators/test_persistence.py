@@ -25,6 +25,7 @@ KINDS: list[tuple[dict[str, Any], Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 @pytest.mark.parametrize(("settings", "y"), KINDS, ids=[str(list(settings)) for settings, _ in KINDS])
 def test_a_saved_model_comes_back_exactly(settings: dict[str, Any], y: Any, tmp_path: Path) -> None:
     model = OrdinalMLPClassifier(**(FAST | settings)).fit(X, y)

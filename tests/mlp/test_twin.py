@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mlp.cases import N_CLASSES, NOISE, OTHER_NOISE, objective, samples
-from ordinoise.mlp import Architecture, Optimiser, initial_network, train
+from ordinoise.mlp import Architecture, Optimiser, _products, _workspace, initial_network, train
 
 torch = pytest.importorskip("torch", reason="the learner's oracle is written in PyTorch")
 torch.set_num_threads(1)
@@ -67,6 +67,13 @@ def test_wide_layers_and_long_batches_end_at_the_twin(head: str) -> None:
     # Wide enough that factors are copied together, long enough that a batch is carried through in pieces.
     architecture = Architecture(170, N_CLASSES, (144, 130), "tanh", head)
     assert_ends_at_the_twin(architecture, "forward", Optimiser(learning_rate=5e-3, batch_size=150), n_epochs=15)
+
+
+def test_layers_large_enough_for_blas_end_at_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_workspace, "LARGE_CHUNK_ROWS", 128)  # a batch is 128 + 128 + 74 rows, the last by tiles
+    architecture = Architecture(520, N_CLASSES, (512, 512), "tanh")
+    assert _products.BLAS_FROM <= 128 * 512 * 512
+    assert_ends_at_the_twin(architecture, "forward", Optimiser(learning_rate=1e-2, batch_size=330), n_epochs=10)
 
 
 @pytest.mark.parametrize(

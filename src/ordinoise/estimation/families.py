@@ -22,8 +22,8 @@ LOOSE_SPREAD = 0.7
 TIED_SPREAD = 0.2
 DIRECTION_SD = 1.0
 LOG_POWER_SD = 1.0
-ADJACENT_POWER = 6.0
-"""Decay that stands for neighbours only: two grades off is 64 times rarer, yet no label is impossible."""
+ADJACENT_POWER = 8.0
+"""Decay that stands for neighbours only: two grades off is 256 times rarer, yet no label is impossible."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ EVEN_SHARE = 0.3
 SMOOTHNESS = 0.5
 """Standard deviation of the change of the log slope from one piece to the next."""
 LOG_SLOPE, LOG_SLOPE_SD = 1.0, 3.0
-THRESHOLD_SD, LOG_GAP_SD = 10.0, 3.0
+THRESHOLD_SD, LOG_GAP_SD = 30.0, 3.0
 """Nearly flat; they only keep a class that never occurs from sending its threshold to infinity."""
 LOG_GAP_RANGE = (-15.0, 5.0)
 
@@ -92,8 +92,8 @@ class ScoreCurve:
         return Prior(rows, rows @ straight)
 
     def basis(self, scores: Floats) -> Floats:
-        """Share of each piece of ``g`` that lies below each score, (n_scores, n_rises)."""
-        return np.clip((scores[:, None] - self.knots[:-1]) / np.diff(self.knots), 0, 1)
+        """Share of each piece of ``g`` below each score, less one half so that neither end is special, (n_scores, n_rises)."""
+        return np.clip((scores[:, None] - self.knots[:-1]) / np.diff(self.knots), 0, 1) - 0.5
 
     def start(self, bins: BinnedScores) -> Floats:
         """A straight ``g`` with thresholds that give the recorded class frequencies."""

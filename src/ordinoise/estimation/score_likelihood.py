@@ -18,8 +18,8 @@ class ScoreLikelihood(NoiseEstimator):
 
     Models that did not see a sample predict its recorded label; their expected label is a score. Along it a smooth
     clean model and a family of noise matrices are fitted together to the recorded labels. Slips to far classes leave a
-    floor that no smooth model can imitate and are well identified. Slips to neighbours look like overlapping classes; where
-    that leaves the answer open, `identifiability_` says so.
+    floor that no smooth model can imitate and are well identified. Slips to neighbours look like overlapping classes;
+    where that leaves the answer open, `identifiability_` says so.
 
     Parameters
     ----------

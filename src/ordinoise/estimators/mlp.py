@@ -23,9 +23,9 @@ from ordinoise.estimators._noise import (
 )
 from ordinoise.estimators._persistence import Arrays
 from ordinoise.estimators._progress import epoch_progress
-from ordinoise.rows import center_and_scale, split_rows
 from ordinoise.levels import class_probabilities, labels_from_logits, log_class_probabilities
 from ordinoise.mlp import Architecture, Network, Objective, Optimiser, OptimiserState, Training, initial_network, train
+from ordinoise.rows import center_and_scale, split_rows
 
 CORRECTIONS = ("forward", "unbiased")
 LOSSES = ("cross_entropy", "hinge")

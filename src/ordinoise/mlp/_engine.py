@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arithmetic import compiled, entry, inlined
-from ._heads import SOFTMAX, Floats, Head, Ints, add_offset_gradient, chunk_loss, is_unordered, read_thresholds
+from ._heads import SOFTMAX, Floats, Head, Ints, chunk_loss, is_unordered, read_thresholds, write_offset_gradient
 from ._layers import Layers, carry_backward, carry_forward
 from ._products import absolute_sum, clear
 from .layout import TILE_ROWS, Float32s
@@ -65,7 +65,6 @@ def run_block(
     for start in range(0, n_rows, batch_rows if learn else n_rows):
         stop = min(start + batch_rows, n_rows) if learn else n_rows
         if learn:
-            clear(layers.gradient)
             clear(head.offset_slopes)
         if learn and is_risk:
             clear(head.risks)
@@ -77,7 +76,7 @@ def run_block(
             return loss, 0
         if is_risk:
             loss = absolute_sum(head.risks)
-        add_offset_gradient(offsets, head, layers.gradient[layers.n_weights :])
+        write_offset_gradient(offsets, head, layers.gradient[layers.n_weights :])
         step(layers, adam)
         inversions += is_unordered(offsets, head.kind)
         total += loss * (stop - start)
@@ -102,7 +101,7 @@ def pass_rows(block: Block, start: int, stop: int, scale: float, layers: Layers,
         if learns_now:
             for o in range(layers.n_outputs):
                 clear(layers.output_slopes[o * layers.chunk_rows + n : o * layers.chunk_rows + n_padded])
-            carry_backward(block.features, first, n_padded, layers)
+            carry_backward(block.features, first, n_padded, layers, low == start)
     return loss
 
 

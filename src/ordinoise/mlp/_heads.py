@@ -64,18 +64,18 @@ def read_thresholds(offsets: Float32s, head: Head) -> None:
 
 
 @compiled
-def add_offset_gradient(offsets: Float32s, head: Head, total: Float32s) -> None:
-    """Add to `total` the gradient of the offsets, from the slopes of the thresholds or biases."""
+def write_offset_gradient(offsets: Float32s, head: Head, gradient: Float32s) -> None:
+    """Write the gradient of the offsets, from the slopes of the thresholds or biases."""
     slopes = head.offset_slopes
     if head.kind != ORDERED:
         for j in range(len(slopes)):
-            total[j] += np.float32(slopes[j])
+            gradient[j] = np.float32(slopes[j])
         return
     tail = 0.0
     for j in range(len(slopes) - 1, 0, -1):
         tail += slopes[j]
-        total[j] -= np.float32(tail / (1.0 + exp(-np.float64(offsets[j]))))
-    total[0] += np.float32(tail + slopes[0])
+        gradient[j] = np.float32(-tail / (1.0 + exp(-np.float64(offsets[j]))))
+    gradient[0] = np.float32(tail + slopes[0])
 
 
 @compiled

@@ -61,8 +61,8 @@ def carry_forward(features: Float32s, first: int, n_rows: int, layers: Layers) -
 
 
 @inlined
-def carry_backward(features: Float32s, first: int, n_rows: int, layers: Layers) -> None:
-    """Add the gradient of the rows whose units and output slopes are known."""
+def carry_backward(features: Float32s, first: int, n_rows: int, layers: Layers, is_first: bool) -> None:
+    """Add the gradient of the rows whose units and output slopes are known to that of a batch's earlier rows."""
     parameters, gradient, units, slopes = layers.parameters, layers.gradient, layers.units, layers.slopes
     n_outputs, n_layers, pack = layers.n_outputs, len(layers.widths) - 1, layers.pack
     width = layers.widths[n_layers]
@@ -72,7 +72,8 @@ def carry_backward(features: Float32s, first: int, n_rows: int, layers: Layers) 
         source, source_at = units, len(units) - layers.chunk_rows * width
         columns = (layers.output_slopes, ZERO, ONE, layers.chunk_rows)
         multiply(columns, (parameters, at), nothing, (slopes, source_at), n_rows, n_outputs, width, pack)
-    lines, total = (layers.output_slopes, ZERO, layers.chunk_rows, ONE), (gradient, at, width)
+    lines = (layers.output_slopes, ZERO, layers.chunk_rows, ONE)
+    total = nothing if is_first else (gradient, at, width)
     multiply(lines, (source, source_at), total, (gradient, at), n_outputs, n_rows, width, pack)
     for layer in range(n_layers - 1, -1, -1):
         n_in, n_out, slopes_at = layers.widths[layer], layers.widths[layer + 1], source_at
@@ -80,10 +81,10 @@ def carry_backward(features: Float32s, first: int, n_rows: int, layers: Layers) 
         at = bias_at - n_in * n_out
         here = slice(slopes_at, slopes_at + n_rows * n_out)
         apply_slope(units[here], slopes[here], layers.activation)
-        ones, total = (layers.one, ZERO, ZERO, ZERO), (gradient, bias_at, ZERO)
+        ones, total = (layers.one, ZERO, ZERO, ZERO), nothing if is_first else (gradient, bias_at, ZERO)
         multiply(ones, (slopes, slopes_at), total, (gradient, bias_at), ONE, n_rows, n_out, pack)
         source, source_at = (units, slopes_at - layers.chunk_rows * n_in) if layer > 0 else (features, first)
-        columns, total = (source, source_at, ONE, n_in), (gradient, at, n_out)
+        columns, total = (source, source_at, ONE, n_in), nothing if is_first else (gradient, at, n_out)
         multiply(columns, (slopes, slopes_at), total, (gradient, at), n_in, n_rows, n_out, pack)
         if layer > 0:
             transpose(parameters, at, n_in, n_out, layers.transposed)

@@ -68,18 +68,23 @@ def multiply(
 def multiply_large(a: Factor, b: Rows, start: Matrix, out: Rows, n_rows: int, n_terms: int, n_columns: int) -> None:
     """As `multiply`, by the BLAS library."""
     a_data, a_at, _, a_term = a
+    start_data, start_at, start_row = start
     dense = a_data[a_at : a_at + n_rows * n_terms]
     factor = b[0][b[1] : b[1] + n_terms * n_columns].reshape((n_terms, n_columns))
+    target = out[0][out[1] : out[1] + n_rows * n_columns].reshape((n_rows, n_columns))
+    # With one row to start from, the product itself can be written in place; that row is then mostly zeros.
+    product = target if start_row == 0 else np.empty_like(target)
     if a_term == 1:
-        product = np.dot(dense.reshape((n_rows, n_terms)), factor)
+        np.dot(dense.reshape((n_rows, n_terms)), factor, product)
     else:
-        product = np.dot(dense.reshape((n_terms, n_rows)).T, factor)
-    start_data, start_at, start_row = start
+        np.dot(dense.reshape((n_terms, n_rows)).T, factor, product)
+    if start_row == 0 and absolute_sum(start_data[start_at : start_at + n_columns]) == 0:
+        return
     for r in range(n_rows):
-        row, target = product[r], out[0][out[1] + r * n_columns : out[1] + (r + 1) * n_columns]
         first = start_data[start_at + r * start_row : start_at + r * start_row + n_columns]
+        row, sums = product[r], target[r]
         for c in range(n_columns):
-            target[c] = first[c] + row[c]
+            sums[c] = first[c] + row[c]
 
 
 @compiled
