@@ -12,6 +12,8 @@ import argparse
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -27,10 +29,10 @@ from sklearn.preprocessing import StandardScaler
 from ordinoise import OrdinalMLPClassifier, adjacent, corrupt, inverse_decay
 from ordinoise.audit import LabelIssues, find_label_issues, from_probabilities
 from ordinoise.audit.folds import out_of_fold_probabilities
-from ordinoise.datasets import OrdinalDataset, load
+from ordinoise.datasets import OrdinalDataset, abalone, california, computer
 from ordinoise.estimation import IdentifiabilityWarning, default_estimator
 
-SETS = ("abalone", "computer", "california")
+SETS = {"abalone": abalone, "computer": computer, "california": california}
 METHODS = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
 NOISES: dict[str, Callable[[int], NDArray[np.float64]]] = {
     "uniform": lambda n_classes: inverse_decay(n_classes, 0.15),
@@ -73,8 +75,8 @@ def main() -> None:
     if not has_cleanlab():
         console.print("cleanlab must be installed to be compared with, got none; pip install cleanlab")
     results = {}
-    for name in SETS:
-        data = load(name, options.data_dir)
+    for name, read in SETS.items():
+        data = read(options.data_dir)
         samples = [drawn(data, NOISES[options.noise], options.rows, seed) for seed in range(options.seeds)]
         runs = [measured(sample, options.estimator, seed) for seed, sample in enumerate(samples)]
         results[name] = {key: np.array([run[key] for run in runs]) for key in runs[0]}
@@ -128,12 +130,11 @@ def cleanlab_precisions(same: NDArray[np.float64], recorded: NDArray[np.int64], 
     """Average precision of cleanlab's three label qualities, and of the issues it finds with the rest behind them."""
     if not has_cleanlab():
         return {}
-    from cleanlab.filter import find_label_issues as cleanlab_issues
-    from cleanlab.rank import get_label_quality_scores
-
+    cleanlab_issues = import_module("cleanlab.filter").find_label_issues
+    qualities = import_module("cleanlab.rank").get_label_quality_scores
     numbers = {}
     for method in METHODS:
-        quality = get_label_quality_scores(recorded, same, method=method)
+        quality = qualities(recorded, same, method=method)
         numbers[f"cleanlab {method}"] = average_precision_score(is_wrong, -quality)
         found = cleanlab_issues(recorded, same, return_indices_ranked_by=method, n_jobs=1)
         # Qualities lie in [0, 1]: two less puts what was found before everything else, in its own order.
@@ -144,11 +145,7 @@ def cleanlab_precisions(same: NDArray[np.float64], recorded: NDArray[np.int64], 
 
 
 def has_cleanlab() -> bool:
-    try:
-        import cleanlab  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return find_spec("cleanlab") is not None
 
 
 def table(title: str, results: dict[str, dict[str, NDArray[np.float64]]], prefix: str) -> Table:
