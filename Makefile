@@ -1,5 +1,5 @@
 # Every target sets up what it needs in .venv first; a second run starts at once.
-.PHONY: help demo test check bench docs lint types layers dependencies unit slow format clean
+.PHONY: help demo test check bench contestants docs lint types layers dependencies unit slow format clean
 bin := .venv/bin
 export ORDINOISE_DATA ?= $(wildcard $(abspath ../shared/data))
 # Workers for the tests; numerical libraries stay on one thread each, so that they do not fight.
@@ -21,6 +21,9 @@ check: lint types layers dependencies unit docs ## All of test, and dependencies
 bench: ## Speed of the compiled learner beside PyTorch
 	@tools/setup test
 	@$(bin)/python -m bench.steps
+
+contestants: ## Install what the benchmarks compare with
+	@tools/setup bench
 
 docs: ## The documentation, warnings as errors, into docs/_build/html
 	@tools/setup test

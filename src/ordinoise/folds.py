@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from ordinoise._validation import Floats, Ints, as_count, complain
 
 FitPredict = Callable[[Ints, Ints, int], Floats]
 
-__all__ = ["out_of_fold", "stratified_folds"]
+__all__ = ["fitted_probabilities", "out_of_fold", "stratified_folds"]
 
 
 def stratified_folds(ranks: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
@@ -58,3 +60,17 @@ def out_of_fold(
         for task in [pool.submit(fill, fold) for fold in range(n_folds)]:
             task.result()
     return probabilities
+
+
+def fitted_probabilities(model: Any, X: Any, ranks: Ints, n_classes: int, training: Ints, test: Ints) -> Floats:
+    """Class probabilities of the test rows, a column for every class, by a classifier fitted to the training rows."""
+    model.fit(_rows(X, training), ranks[training])
+    probabilities = np.zeros((len(test), n_classes))
+    # A class that the training rows lack has no column.
+    probabilities[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(_rows(X, test))
+    return probabilities
+
+
+def _rows(X: Any, rows: Ints) -> Any:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]

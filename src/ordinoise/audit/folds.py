@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.parallel import Parallel, delayed
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimators._base import OrdinalClassifierBase
+from ordinoise.folds import fitted_probabilities, out_of_fold
 
 
 def out_of_fold_probabilities(
@@ -26,17 +25,12 @@ def out_of_fold_probabilities(
 
     They are of the true label where the estimator is ours, which is told the noise, else of the recorded one.
     """
-    fold = _stratified_folds(recorded, n_folds, rng)
-    seeds = rng.integers(2**31, size=n_folds)
-    models = [_told(estimator, noise_matrix, int(seed)) for seed in seeds]
-    parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_probabilities)(model, X, recorded, np.flatnonzero(fold != k), np.flatnonzero(fold == k), noise_matrix)
-        for k, model in enumerate(models)
-    )
-    probabilities = np.empty((len(recorded), len(noise_matrix)))
-    for k, part in enumerate(parts):
-        probabilities[fold == k] = part
-    return probabilities
+    n_classes = len(noise_matrix)
+
+    def fit_predict(training: Ints, test: Ints, seed: int) -> Floats:
+        return fitted_probabilities(_told(estimator, noise_matrix, seed), X, recorded, n_classes, training, test)
+
+    return out_of_fold(fit_predict, recorded, n_classes, n_folds=n_folds, rng=rng, n_jobs=n_jobs)
 
 
 def noise_prefix(estimator: Any) -> str | None:
@@ -59,23 +53,3 @@ def _told(estimator: Any, noise_matrix: Floats, seed: int) -> Any:
     prefix = noise_prefix(model)
     noise = {} if prefix is None else {f"{prefix}noise": noise_matrix, f"{prefix}classes": np.arange(len(noise_matrix))}
     return model.set_params(**states, **noise)
-
-
-def _probabilities(model: Any, X: Any, recorded: Ints, others: Ints, rows: Ints, noise_matrix: Floats) -> Floats:
-    model.fit(_rows(X, others), recorded[others])
-    probabilities = np.zeros((len(rows), len(noise_matrix)))
-    # A class that the other folds lack has no column.
-    probabilities[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(_rows(X, rows))
-    return probabilities
-
-
-def _rows(X: Any, rows: Ints) -> Any:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
-
-
-def _stratified_folds(recorded: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
-    """The fold of each sample: every class dealt out in turn, in random order."""
-    fold = np.empty(len(recorded), dtype=np.int64)
-    fold[np.lexsort((rng.random(len(recorded)), recorded))] = np.arange(len(recorded)) % n_folds
-    return fold

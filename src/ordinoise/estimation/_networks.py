@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.folds import out_of_fold
+from ordinoise.folds import fitted_probabilities, out_of_fold
 from ordinoise.levels import class_probabilities, level_table
 from ordinoise.mlp import Architecture, Network, Objective, Optimiser, initial_network, train
 from ordinoise.rows import center_and_scale
@@ -75,8 +74,7 @@ def recorded_probabilities(
         return class_probabilities(network.logits(features[test]))
 
     def by_estimator(training: Ints, test: Ints, seed: int) -> Floats:
-        model = _seeded(base_estimator, seed).fit(_safe_indexing(X, training), ranks[training])
-        return _all_columns(model.predict_proba(_safe_indexing(X, test)), model.classes_, n_classes)
+        return fitted_probabilities(_seeded(base_estimator, seed), X, ranks, n_classes, training, test)
 
     fit_predict = by_network if base_estimator is None else by_estimator
     rounds = [
@@ -92,10 +90,3 @@ def _seeded(estimator: Any, seed: int) -> Any:
     if fresh.get_params(deep=False).get("random_state", 0) is None:
         fresh.set_params(random_state=seed)
     return fresh
-
-
-def _all_columns(probabilities: Floats, classes: NDArray[Any], n_classes: int) -> Floats:
-    """A column for every class, also those that a fold lacked."""
-    table = np.zeros((len(probabilities), n_classes))
-    table[:, np.asarray(classes, dtype=np.int64)] = probabilities
-    return table

@@ -15,8 +15,8 @@ import numpy as np
 
 from ordinoise._validation import Floats, as_choice, as_count
 
-ODDS_OF_A_SLIP = 0.4
-"""Centre of the weak prior: 0.4 wrong labels for every right one, whatever the number of classes."""
+ODDS_OF_A_SLIP = 0.3
+"""Centre of the weak prior: 0.3 wrong labels for every right one, whatever the number of classes."""
 LEVEL_SD = 0.8
 LOOSE_SPREAD = 0.7
 TIED_SPREAD = 0.2
