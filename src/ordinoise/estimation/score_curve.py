@@ -92,7 +92,7 @@ class ScoreCurve:
         return Prior(rows, rows @ straight)
 
     def basis(self, scores: Floats) -> Floats:
-        """Share of each piece of ``g`` below each score, less one half so that neither end is special, (n_scores, n_rises)."""
+        """Share of each piece of ``g`` below each score less one half, so that neither end is special, (n, n_rises)."""
         return np.clip((scores[:, None] - self.knots[:-1]) / np.diff(self.knots), 0, 1) - 0.5
 
     def start(self, bins: BinnedScores) -> Floats:
