@@ -59,23 +59,25 @@ def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0) -> None:
 
 
 def _print_story(console: object, story: Story) -> None:
+    from rich.columns import Columns
     from rich.console import Console
 
     assert isinstance(console, Console)
     console.print(f"Labels recorded wrong in the first training set: {story.share_wrong:.0%}.\n")
     console.print(_outcome_table(story))
-    console.print(
-        _matrix_table("Noise put in", story.noise_matrix), _matrix_table("Noise estimated", story.estimated_matrix)
-    )
+    matrices = {"Noise put in": story.noise_matrix, "Noise estimated": story.estimated_matrix}
+    console.print(Columns([_matrix_table(title, matrix) for title, matrix in matrices.items()]))
     error = abs(story.noise_matrix - story.estimated_matrix).mean()
     console.print(f"Mean difference of the two matrices: {error:.3f}. Picture: {story.picture}\n")
     console.print("[bold]Your own table[/] (the target is a column of ordered grades):\n")
     console.print(
         "  import pandas as pd\n"
-        "  from ordinoise import OrdinalMLPClassifier\n"
+        "  from ordinoise import OrdinalMLPClassifier, find_label_issues\n"
         '  table = pd.read_csv("ratings.csv")\n'
-        '  model = OrdinalMLPClassifier(noise="estimate").fit(table.drop(columns="stars"), table["stars"])\n'
-        "  model.noise_matrix_, model.predict(...)",
+        '  X, stars = table.drop(columns="stars"), table["stars"]\n'
+        '  model = OrdinalMLPClassifier(noise="estimate").fit(X, stars)\n'
+        "  model.noise_matrix_                      # how wrong the grades are\n"
+        "  find_label_issues(X, stars).to_frame()   # which ones to look at first",
         highlight=False,
         markup=False,
     )

@@ -16,8 +16,8 @@ from ordinoise.metrics import mean_absolute_error, zero_one_loss
 from ordinoise.noise import corrupt, inverse_decay
 
 RATE = 0.15
-# A linear score, as the paper draws it; larger steps than its 0.001 bring it home in a tenth of the epochs.
-NETWORK: dict[str, Any] = {"hidden_layer_sizes": (), "max_iter": 40, "learning_rate_init": 0.01, "batch_size": 16}
+# A linear score, as the paper draws it; larger steps than its 0.001 bring it home in fewer epochs.
+NETWORK: dict[str, Any] = {"hidden_layer_sizes": (), "max_iter": 150, "learning_rate_init": 0.01, "batch_size": 16}
 
 
 @dataclass(frozen=True)

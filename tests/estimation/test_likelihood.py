@@ -106,17 +106,17 @@ def test_single_families_that_hold_the_noise_recover_it(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("noise_matrix", "families"),
+    ("noise_matrix", "name"),
     [
-        (inverse_decay(4, rate=0.1), {"inverse_decay"}),
-        (inverse_decay(4, rate=[0.05, 0.2, 0.1, 0.02]), {"class_inverse_decay"}),
-        (adjacent(4, up=0.25, down=0.08), {"adjacent", "tied_adjacent"}),
-        (np.eye(4), {"none"}),
+        (inverse_decay(4, rate=0.1), "inverse_decay"),
+        (inverse_decay(4, rate=[0.05, 0.2, 0.1, 0.02]), "class_inverse_decay"),
+        (adjacent(4, up=0.25, down=0.08), "adjacent"),
+        (np.eye(4), "none"),
     ],
 )
-def test_evidence_prefers_the_family_of_the_noise(noise_matrix: Floats, families: set[str]) -> None:
+def test_evidence_prefers_the_family_of_the_noise(noise_matrix: Floats, name: str) -> None:
     fit = score_likelihood(*simulated(8_000, noise_matrix, steepness=8.0))
-    assert sum(fit.family_weights[name] for name in families) > 0.6
+    assert fit.family_weights[name] > 0.6
     assert distance(fit.noise_matrix, noise_matrix) < 0.012
 
 

@@ -18,8 +18,7 @@ from ordinoise._validation import Floats, as_choice, as_count
 ODDS_OF_A_SLIP = 0.3
 """Centre of the weak prior: 0.3 wrong labels for every right one, whatever the number of classes."""
 LEVEL_SD = 0.8
-LOOSE_SPREAD = 0.7
-TIED_SPREAD = 0.2
+LEVEL_SPREAD = 0.7
 DIRECTION_SD = 1.0
 LOG_POWER_SD = 1.0
 ADJACENT_POWER = 8.0
@@ -163,26 +162,26 @@ def _no_noise(n_classes: int) -> NoiseFamily:
 
 
 def _inverse_decay(n_classes: int) -> NoiseFamily:
-    return InverseDecay(n_classes, _hierarchy(np.ones((1, 1)), _usual_level(n_classes, 1.0), LOOSE_SPREAD))
+    return InverseDecay(n_classes, _hierarchy(np.ones((1, 1)), _usual_level(n_classes, 1.0)))
 
 
 def _class_inverse_decay(n_classes: int) -> NoiseFamily:
     design = np.eye(n_classes)[:, :, None] * _off_diagonal(n_classes)
-    prior = _hierarchy(np.eye(n_classes), _usual_level(n_classes, 1.0), LOOSE_SPREAD)
+    prior = _hierarchy(np.eye(n_classes), _usual_level(n_classes, 1.0))
     return LinearEnergies(n_classes, prior, design, _log_distance(n_classes))
 
 
-def _power_decay(n_classes: int, spread: float) -> NoiseFamily:
+def _power_decay(n_classes: int) -> NoiseFamily:
     design = _directions(n_classes)
-    levels = _directed_prior(design, _usual_level(n_classes, 1.0), spread)
+    levels = _directed_prior(design, _usual_level(n_classes, 1.0))
     rows = np.pad(levels.rows, ((0, 1), (0, 1)))
     rows[-1, -1] = 1 / LOG_POWER_SD
     return PowerDecay(n_classes, Prior(rows, np.append(levels.centre, 0.0)), design)
 
 
-def _adjacent(n_classes: int, spread: float) -> NoiseFamily:
+def _adjacent(n_classes: int) -> NoiseFamily:
     design = _directions(n_classes)
-    prior = _directed_prior(design, _usual_level(n_classes, ADJACENT_POWER), spread)
+    prior = _directed_prior(design, _usual_level(n_classes, ADJACENT_POWER))
     return LinearEnergies(n_classes, prior, design, ADJACENT_POWER * _log_distance(n_classes))
 
 
@@ -196,7 +195,7 @@ def _unimodal(n_classes: int) -> NoiseFamily:
     first = _step_of(design) == 0
     usual = np.log(max(_usual_level(n_classes, 1.0), 0.5))
     centre = np.where(first, usual, _log_step(_step_of(design)))
-    sd = np.where(first, LOOSE_SPREAD / 2, LOG_POWER_SD)
+    sd = np.where(first, LEVEL_SPREAD / 2, LOG_POWER_SD)
     return Unimodal(n_classes, Prior(np.diag(1 / sd), centre / sd), design)
 
 
@@ -204,20 +203,20 @@ def _free(n_classes: int) -> NoiseFamily:
     cells = np.argwhere(_off_diagonal(n_classes))
     design = np.zeros((len(cells), n_classes, n_classes))
     design[np.arange(len(cells)), cells[:, 0], cells[:, 1]] = 1
-    prior = _hierarchy(np.eye(len(cells)), _usual_level(n_classes, 1.0), LOOSE_SPREAD)
+    prior = _hierarchy(np.eye(len(cells)), _usual_level(n_classes, 1.0))
     return LinearEnergies(n_classes, prior, design, _log_distance(n_classes))
 
 
-def _hierarchy(levels: Floats, usual: float, spread: float) -> Prior:
-    """Levels scatter by `spread` about their mean, which lies near the usual level."""
+def _hierarchy(levels: Floats, usual: float) -> Prior:
+    """Levels scatter by `LEVEL_SPREAD` about their mean, which lies near the usual level."""
     count = len(levels)
-    rows = np.vstack([(levels - levels.mean(axis=0)) / spread, levels.mean(axis=0) / LEVEL_SD])
+    rows = np.vstack([(levels - levels.mean(axis=0)) / LEVEL_SPREAD, levels.mean(axis=0) / LEVEL_SD])
     return Prior(rows, np.append(np.zeros(count), usual / LEVEL_SD))
 
 
-def _directed_prior(design: Floats, usual: float, spread: float) -> Prior:
+def _directed_prior(design: Floats, usual: float) -> Prior:
     """Levels scatter about their mean; the mean of up and that of down differ by about `DIRECTION_SD`."""
-    common = _hierarchy(np.eye(len(design)), usual, spread)
+    common = _hierarchy(np.eye(len(design)), usual)
     n_classes = design.shape[1]
     up = np.array([np.triu(table).any() for table in design])
     direction = np.where(up, 1.0, -1.0) / (n_classes - 1) / DIRECTION_SD
@@ -284,10 +283,8 @@ _MAKERS: dict[str, Callable[[int], NoiseFamily]] = {
     "none": _no_noise,
     "inverse_decay": _inverse_decay,
     "class_inverse_decay": _class_inverse_decay,
-    "power_decay": lambda n_classes: _power_decay(n_classes, LOOSE_SPREAD),
-    "tied_power_decay": lambda n_classes: _power_decay(n_classes, TIED_SPREAD),
-    "adjacent": lambda n_classes: _adjacent(n_classes, LOOSE_SPREAD),
-    "tied_adjacent": lambda n_classes: _adjacent(n_classes, TIED_SPREAD),
+    "power_decay": _power_decay,
+    "adjacent": _adjacent,
     "unimodal": _unimodal,
     "free": _free,
 }

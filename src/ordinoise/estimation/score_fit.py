@@ -14,7 +14,7 @@ from ordinoise.estimation.score_curve import BinnedScores, ScoreCurve
 from ordinoise.estimation.score_newton import minimum
 from ordinoise.estimation.score_objective import Objective
 
-NO_NOISE_ODDS = 3.0
+NO_NOISE_ODDS = 2.0
 """Prior weight of "no noise" against each noisy family: a third of the whole, since clean labels are common."""
 SAME_VALUE = 2.0
 DIFFERENT_RATE = 0.03
