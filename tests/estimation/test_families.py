@@ -8,7 +8,9 @@ from numpy.testing import assert_allclose
 
 from ordinoise._validation import Floats
 from ordinoise.estimation.families import (
+    DIRECTION_SD,
     FAMILY_NAMES,
+    LEVEL_SPREAD,
     LinearEnergies,
     NoiseFamily,
     PowerDecay,
@@ -80,6 +82,14 @@ def test_upward_levels_act_above_the_diagonal_of_their_row_only() -> None:
     assert (ratio[1, 2:] > 1.5).all()
     assert (ratio[1, :2] < 1).all()
     assert_allclose(ratio[[0, 2, 3]], 1)
+
+
+def test_a_difference_between_up_and_down_costs_what_its_prior_says() -> None:
+    family, tilt = noise_family("adjacent", 4), 0.8
+    level = family.start(0.1).mean() * np.ones(6)
+    up_rarer = level + tilt / 2 * np.array([1, 1, 1, -1, -1, -1])
+    costs = [np.sum(family.prior.residual(each) ** 2) for each in (level, up_rarer)]
+    assert costs[1] - costs[0] == pytest.approx(6 * (tilt / 2 / LEVEL_SPREAD) ** 2 + (tilt / DIRECTION_SD) ** 2)
 
 
 def test_adjacent_family_holds_asymmetric_adjacent_noise_and_not_its_transpose() -> None:

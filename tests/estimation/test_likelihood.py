@@ -135,6 +135,14 @@ def test_clean_labels_give_little_noise() -> None:
     assert fit.family_weights["none"] > 0.5
 
 
+def test_intervals_of_clean_labels_hold_zero() -> None:
+    fit = score_likelihood(*simulated(1_500, np.eye(4)))
+    for draws in (bootstrap(fit, n_draws=30, random_state=0), posterior_draws(fit, random_state=0)):
+        low, high = draws.noise_rate_interval()
+        assert low == pytest.approx(0, abs=1e-9)
+        assert high < 0.2
+
+
 def test_trusted_labels_pull_the_estimate_towards_what_they_show() -> None:
     probabilities, labels = simulated(1_000, adjacent(4, up=0.25, down=0.08), steepness=1.5)
     alone = score_likelihood(probabilities, labels)
@@ -186,6 +194,14 @@ def test_intervals_are_reproducible_and_hold_the_truth(fit: LikelihoodFit) -> No
     assert np.abs(few[0] - few[2]).max() > 1e-6
 
 
+def test_refits_scatter_as_much_as_the_information_says() -> None:
+    """Sixty refits know their own spread to about 10 %; priors and flat directions widen the margin."""
+    fit = score_likelihood(*simulated(8_000, ASYMMETRIC), family="power_decay")
+    spread = bootstrap(fit, n_draws=60, random_state=0).noise_rates.std()
+    assert 0.6 < spread / fit.noise_rate_sd < 1.4
+    assert posterior_draws(fit, random_state=0).noise_rates.std() == pytest.approx(fit.noise_rate_sd, rel=0.25)
+
+
 def test_intervals_narrow_with_the_sample(fit: LikelihoodFit) -> None:
     small = posterior_draws(score_likelihood(*simulated(1_000, ASYMMETRIC)), random_state=0)
     large = posterior_draws(fit, random_state=0)
@@ -197,6 +213,11 @@ def test_far_slips_are_identifiable_and_neighbour_slips_among_overlapping_classe
     doubtful = score_likelihood(*simulated(4_000, adjacent(4, up=0.2, down=0.1), steepness=1.5))
     assert not doubtful.is_identifiable
     assert any("neighbours" in doubt or "flat" in doubt for doubt in doubtful.doubts)
+
+
+def test_neighbour_slips_between_sharply_separated_classes_are_identifiable() -> None:
+    fit = score_likelihood(*simulated(4_000, adjacent(4, up=0.25, down=0.08), steepness=30.0))
+    assert fit.is_identifiable, fit.doubts
 
 
 def test_few_samples_are_said() -> None:

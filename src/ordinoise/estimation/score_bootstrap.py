@@ -51,17 +51,29 @@ def bootstrap(fit: LikelihoodFit, *, n_draws: int = 200, random_state: object = 
 
 
 def posterior_draws(fit: LikelihoodFit, *, n_draws: int = 500, random_state: object = None) -> NoiseDraws:
-    """Draws from the normal approximation of the posterior, families by their weight: no refits, so much faster."""
+    """Draws from the normal approximation of the posterior, families by their weight: no refits, so much faster.
+
+    Only the parameters of the noise are drawn. Those of the clean curve hardly move the class prior, but are
+    logarithms whose normal draws would exaggerate what they do.
+    """
     rng = as_generator(random_state)
-    matrices, rates = [], []
     names = rng.choice(list(fit.families), p=list(fit.family_weights.values()), size=as_count("n_draws", n_draws, 2))
+    matrices, rates = [], []
     for name, count in zip(*np.unique(names, return_counts=True), strict=True):
-        objective, family_fit = fit.evidence.objective(str(name)), fit.families[str(name)]
-        covariance = np.linalg.inv(family_fit.information)
-        for parameters in rng.multivariate_normal(family_fit.parameters, covariance, size=count, method="eigh"):
-            matrices.append(objective.family.noise_matrix(objective.split(parameters)[1]))
-            rates.append(1 - objective.class_prior(parameters) @ np.diag(matrices[-1]))
-    return NoiseDraws(np.stack(matrices), np.array(rates))
+        drawn = _drawn_matrices(fit, str(name), int(count), rng)
+        matrices.append(drawn)
+        rates.append(1 - drawn.diagonal(axis1=1, axis2=2) @ fit.families[str(name)].class_prior)
+    return NoiseDraws(np.concatenate(matrices), np.concatenate(rates))
+
+
+def _drawn_matrices(fit: LikelihoodFit, name: str, count: int, rng: np.random.Generator) -> Floats:
+    family, found = fit.evidence.objective(name).family, fit.families[name]
+    noise = slice(fit.evidence.curve.n_parameters, None)
+    covariance = np.linalg.inv(found.information)[noise, noise]
+    # Not rng.multivariate_normal, which refuses the family without parameters.
+    normal = rng.standard_normal((count, len(covariance)))
+    drawn = found.parameters[noise] + normal @ np.linalg.cholesky(covariance).T
+    return np.stack([family.noise_matrix(parameters) for parameters in drawn])
 
 
 def _refits(fit: LikelihoodFit, evidence: Evidence) -> dict[str, FamilyFit]:

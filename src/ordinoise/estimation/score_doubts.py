@@ -11,7 +11,8 @@ from ordinoise._validation import Floats
 FEW_SAMPLES = 500
 FLAT_SD = 0.06
 """Standard deviation of the noise rate above which the likelihood counts as flat."""
-FAR_SHARE = 0.1
+ADJACENT_SD, FAR_SHARE = 0.02, 0.1
+"""Noise between neighbours is doubted unless its rate is known this well all the same."""
 UNDECIDED = 0.05
 
 
@@ -32,7 +33,7 @@ def doubts_about(
         "two starts end at different noise rates with nearly the same likelihood":
             any(weights[name] > UNDECIDED for name, differs in disagreeing.items() if differs),
         "nearly all noise is between neighbours, which looks just like classes that overlap":
-            noise_rate_sd > FLAT_SD / 6 and _is_adjacent(noise_matrix, class_prior),
+            noise_rate_sd > ADJACENT_SD and _is_adjacent(noise_matrix, class_prior),
         f"the labels may also be free of noise (probability {clean:.2f})": UNDECIDED < clean < 1 - UNDECIDED,
     }  # fmt: skip
     return tuple(reason for reason, holds in reasons.items() if holds)
