@@ -241,6 +241,7 @@ def test_two_classes_and_a_class_never_recorded_are_no_obstacle() -> None:
         ({"family": "powers"}, r"family must be one of"),
         ({"prior_rate": 1.5}, r"prior_rate must be above 0 and at most 0.99, got 1.5"),
         ({"trusted": np.ones((3, 3))}, r"trusted must hold counts \[true, recorded\], 4 x 4"),
+        ({"starts": ()}, r"starts must hold at least one rate"),
         ({"n_bins": 1}, r"n_bins must be a whole number of at least 2"),
         ({"family": "none", "prior_rate": 0.1}, r"family must hold noise"),
         ({"sample_weight": np.ones(3)}, r"sample_weight must be as long as"),

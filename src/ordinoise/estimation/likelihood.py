@@ -138,7 +138,7 @@ def score_likelihood(
     counts = _as_trusted(trusted, table.shape[1])
     rate_prior = None if prior_rate is None else _as_rate_prior(prior_rate, prior_rate_sd)
     evidence = Evidence(bins, score_curve(bins), counts, rate_prior)
-    rates = [as_number("starts", rate, 0.0, 1.0, open_low=True) for rate in starts]
+    rates = _as_starts(starts)
     fits = {}
     for name in _possible(_as_families(family), evidence):
         warm = None if warm_start is None else warm_start.get(name)
@@ -229,6 +229,12 @@ def _as_trusted(trusted: ArrayLike | None, n_classes: int) -> Floats:
     if counts.shape != (n_classes, n_classes) or counts.min() < 0:
         raise complain("trusted", f"hold counts [true, recorded], {n_classes} x {n_classes}", f"shape {counts.shape}")
     return counts
+
+
+def _as_starts(starts: Sequence[float]) -> list[float]:
+    if len(starts) == 0:
+        raise complain("starts", "hold at least one rate", "none")
+    return [as_number("starts", rate, 0.0, 1.0, open_low=True) for rate in starts]
 
 
 def _as_rate_prior(prior_rate: float, prior_rate_sd: float) -> tuple[float, float]:
