@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import ListedColormap
@@ -54,7 +55,7 @@ def write_panels(path: Path, panels: Sequence[Panel], class_names: Sequence[str]
         for color, name in zip(_colors(len(class_names)), class_names, strict=True)
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(class_names), frameon=False)
-    _write(figure, path)
+    write_figure(figure, path)
 
 
 def _draw_panel(axis: Axes, panel: Panel, n_classes: int) -> None:
@@ -91,7 +92,10 @@ def _colors(n_classes: int) -> list[str]:
     return [to_hex(color) for color in colormaps["viridis"](np.linspace(0, 1, n_classes))]
 
 
-def _write(figure: Figure, path: Path) -> None:
-    picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix.lstrip(".") or "png", dpi=110)
+def write_figure(figure: Figure, path: Path) -> None:
+    """Write a figure whole; the format follows from the path's suffix."""
+    picture, kind = io.BytesIO(), path.suffix.lstrip(".") or "png"
+    # Without date and random names, the same picture is the same file.
+    with rc_context({"svg.hashsalt": "ordinoise"}):
+        figure.savefig(picture, format=kind, dpi=110, metadata={"Date": None} if kind == "svg" else None)
     write_whole(path, picture.getvalue())

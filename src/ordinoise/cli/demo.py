@@ -1,14 +1,9 @@
-"""The command line: one verb, one library call. The only place that prints."""
+"""``ordinoise demo``."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from cyclopts import App
-
-from ordinoise import __version__
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,14 +11,7 @@ if TYPE_CHECKING:
     from ordinoise._validation import Floats
     from ordinoise.demo import Story
 
-app = App(
-    name="ordinoise",
-    help="Learn ordered grades from labels that people got wrong, and find the ones to fix.",
-    version=__version__,
-)
 
-
-@app.command
 def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0) -> None:
     """The whole story on embedded data: noise put in, learned under, and estimated. Takes half a minute.
 
@@ -106,16 +94,3 @@ def _matrix_table(title: str, matrix: Floats) -> Table:
     for label, row in enumerate(matrix):
         table.add_row(str(label), *[f"{entry:.2f}" for entry in row])
     return table
-
-
-def main() -> None:
-    """Run the command line; bad input is one sentence on standard error and exit code 2."""
-    try:
-        app()
-    except (ValueError, OSError) as error:
-        print(error, file=sys.stderr)  # noqa: T201
-        raise SystemExit(2) from None
-
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,5 @@
+"""``python -m ordinoise.cli``: the command line."""
+
+from ordinoise.cli import main
+
+main()

@@ -1,0 +1,109 @@
+"""``ordinoise bench``: studies that compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from ordinoise.experiments import StoredResult
+
+bench = App(name="bench", help="Compare learners under label noise, on your machine.")
+
+
+@bench.command
+def accuracy(
+    *,
+    data_dir: Path | None = None,
+    out: Path = Path("accuracy"),
+    quick: bool = False,
+    datasets: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    contestants: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    noises: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    splits: int | None = None,
+    max_rows: int | None = None,
+    workers: int = 1,
+) -> None:
+    """Our learners beside those of other libraries, with and without label noise. Can be stopped and run again.
+
+    Example: ordinoise bench accuracy --quick --data-dir DIR
+
+    Parameters
+    ----------
+    data_dir
+        Folder of the real sets; the environment variable ORDINOISE_DATA by default.
+    out
+        Folder for the page, the table, the pictures and the results so far.
+    quick
+        Three splits, at most 2000 training rows, no slow contestants.
+    datasets
+        Some of the sets; all by default.
+    contestants
+        Some of the learners; by default all whose packages are installed.
+    noises
+        Some of uniform, conditional, adjacent, none.
+    splits
+        Random splits of each set; ten by default.
+    max_rows
+        Most training rows; 4000 by default.
+    workers
+        Contests at a time, a process each.
+    """
+    from functools import partial
+
+    from ordinoise.cli._show import TrialProgress, console
+    from ordinoise.experiments import ResultStore, run_plan, trial_key
+    from ordinoise.experiments.accuracy import missing, plan, processes, run
+
+    contests = plan(
+        "quick" if quick else "default", datasets=datasets, contestants=contestants, noises=noises, splits=splits,
+        max_rows=max_rows,
+    )  # fmt: skip
+    out.mkdir(parents=True, exist_ok=True)
+    terminal = console()
+    if contestants is None and (absent := missing()):
+        terminal.print(f"Left out, not installed: {', '.join(absent)}.")
+    folder = None if data_dir is None else str(data_dir.expanduser().resolve())
+    with (
+        ResultStore(out / "results.sqlite") as store,
+        processes(workers) as pool,
+        TrialProgress(terminal) as progress,
+    ):
+        progress.start("accuracy", len(contests))
+        progress.reuse(len(store.keys() & {trial_key(contest) for contest in contests}))
+        outcome = run_plan(
+            contests, partial(run, data_dir=folder), store, pool, on_result=progress.advance, n_in_flight=4
+        )
+    for failure in outcome.failures:
+        terminal.print(f"failed: {failure.trial}: {failure.error}", markup=False)
+    _write(terminal, outcome.results, out)
+
+
+def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> None:
+    from ordinoise.experiments.accuracy import mean_ranks, write_csv, write_markdown
+    from ordinoise.report.ranks import write_ranks
+
+    write_csv(results, out / "accuracy.csv")
+    write_markdown(results, out / "accuracy.md")
+    for name, noisy in (("noisy", True), ("clean", False)):
+        if not any((stored.trial["noise"] != "none") == noisy for stored in results):
+            continue
+        ranks = mean_ranks(results, noisy=noisy)
+        title = f"Mean ranks by mean absolute error, {name} labels, {ranks.n_blocks} problems"
+        terminal.print(f"\n[bold]{title}[/] (critical difference {ranks.critical_difference:.2f})")
+        for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True):
+            terminal.print(f"  {rank:5.2f}  {entry}", highlight=False, markup=False)
+        if len(ranks.entries) > 1:
+            ours = [entry for entry in ranks.entries if entry.startswith("ordinoise")]
+            for suffix in ("png", "svg"):
+                write_ranks(
+                    out / f"ranks-{name}.{suffix}", ranks.entries, ranks.mean_ranks, ranks.critical_difference,
+                    title=title, highlighted=ours,
+                )  # fmt: skip
+    terminal.print(f"\nwritten: {out}/accuracy.md, accuracy.csv, ranks-*.png")

@@ -1,0 +1,113 @@
+"""What an experiment consists of: trials, each a few plain values that say all about one piece of work."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ordinoise._validation import complain
+
+KIND = "kind"
+KEY_LENGTH = 24
+
+
+class Trial(Protocol):
+    """One piece of work: a frozen dataclass of plain values, everything that its result depends on.
+
+    Plain values are str, int, float, bool, None, tuples of them, and further frozen dataclasses.
+    """
+
+    @property
+    def cost(self) -> float:
+        """Expected work relative to the other trials; only the estimate of the time left uses it."""
+        ...
+
+
+def trial_record(trial: Any) -> dict[str, Any]:
+    """The fields of a trial in plain JSON form, and the name of its class as `kind`.
+
+    Parameters
+    ----------
+    trial : frozen dataclass
+        Tuples become lists; a dataclass inside becomes a record of its own.
+
+    Returns
+    -------
+    dict
+        Equal to itself after a way through JSON.
+    """
+    return _record(trial, with_defaults=True)
+
+
+def trial_key(trial: Any) -> str:
+    """The name of a trial in a store: 24 hexadecimal digits, the same in every process and on every machine.
+
+    Fields that hold their default do not count. So a field that is added later, with a default that stands for what
+    was done before, leaves the keys of old trials as they are; and a default must not change its meaning afterwards.
+
+    Parameters
+    ----------
+    trial : frozen dataclass
+        Of plain values.
+
+    Returns
+    -------
+    str
+        The beginning of the SHA-256 of the record's canonical JSON.
+    """
+    return hashlib.sha256(_canonical(_record(trial, with_defaults=False)).encode()).hexdigest()[:KEY_LENGTH]
+
+
+def as_plain(argument: str, value: Any, *, with_defaults: bool = True) -> Any:
+    """`value` as JSON can hold it; the complaint about anything else names its place, which starts with `argument`."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, tuple | list):
+        return [as_plain(f"{argument}[{at}]", item, with_defaults=with_defaults) for at, item in enumerate(value)]
+    if isinstance(value, Mapping):
+        if all(isinstance(name, str) for name in value):
+            return {
+                name: as_plain(f"{argument}.{name}", item, with_defaults=with_defaults) for name, item in value.items()
+            }
+        raise complain(
+            argument, "have strings as keys", repr(next(name for name in value if not isinstance(name, str)))
+        )
+    if is_dataclass(value) and not isinstance(value, type):
+        return _record(value, with_defaults=with_defaults)
+    raise complain(
+        argument, "be a plain value (a string, number, truth value, None, or tuple of them)", type(value).__name__
+    )
+
+
+def _record(trial: Any, *, with_defaults: bool) -> dict[str, Any]:
+    name = type(trial).__name__
+    if not is_dataclass(trial) or isinstance(trial, type) or not trial.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+        raise complain("trial", "be a frozen dataclass", name)
+    record: dict[str, Any] = {KIND: name}
+    for field in fields(trial):
+        if field.name == KIND:
+            raise complain(name, f"have no field {KIND!r}, which stands for the class", f"{KIND!r}", "rename the field")
+        value = as_plain(f"{name}.{field.name}", getattr(trial, field.name), with_defaults=with_defaults)
+        if with_defaults or not _is_default(value, field):
+            record[field.name] = value
+    return record
+
+
+def _is_default(value: Any, field: Field[Any]) -> bool:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    # As texts: for Python 1, 1.0 and True are equal, and NaN is not even itself.
+    return default is not MISSING and _canonical(value) == _canonical(
+        as_plain(field.name, default, with_defaults=False)
+    )
+
+
+def _canonical(value: Any) -> str:
+    """One text for one plain value; floats in full, ``NaN`` and ``Infinity`` as Python's reader knows them."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
