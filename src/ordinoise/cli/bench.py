@@ -68,7 +68,7 @@ def accuracy(
     out.mkdir(parents=True, exist_ok=True)
     terminal = console()
     if contestants is None and (absent := missing()):
-        terminal.print(f"Left out, not installed: {', '.join(absent)}.")
+        terminal.print("Left out:", *absent, sep="\n  ", markup=False)
     folder = None if data_dir is None else str(data_dir.expanduser().resolve())
     with (
         ResultStore(out / "results.sqlite") as store,
@@ -86,7 +86,7 @@ def accuracy(
 
 
 def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> None:
-    from ordinoise.experiments.accuracy import mean_ranks, write_csv, write_markdown
+    from ordinoise.experiments.accuracy import CONTESTANTS, mean_ranks, write_csv, write_markdown
     from ordinoise.report.ranks import write_ranks
 
     write_csv(results, out / "accuracy.csv")
@@ -100,7 +100,7 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> Non
         for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True):
             terminal.print(f"  {rank:5.2f}  {entry}", highlight=False, markup=False)
         if len(ranks.entries) > 1:
-            ours = [entry for entry in ranks.entries if entry.startswith("ordinoise")]
+            ours = [entry for who in CONTESTANTS.values() if who.is_ours for entry in who.entries.values()]
             for suffix in ("png", "svg"):
                 write_ranks(
                     out / f"ranks-{name}.{suffix}", ranks.entries, ranks.mean_ranks, ranks.critical_difference,
