@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ordinoise._validation import Floats, Ints, as_same_length, complain
 from ordinoise.decisions import decide
@@ -100,3 +101,13 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         if len(ordered) < 2:
             raise complain("y", "hold at least 2 classes", f"one class, {ordered.tolist()}")
         return ordered, ranks_of("y", y, ordered)
+
+    @staticmethod
+    def _checked_weights(sample_weight: Any, y: Any, features: NDArray[np.floating], class_weight: Any) -> Floats:
+        """Weight of every sample, its class's among it; some are positive."""
+        weights: Floats = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
+        if class_weight is not None:
+            weights = weights * compute_sample_weight(class_weight, y)
+        if not weights.sum() > 0:
+            raise complain("sample_weight", "be positive for some sample", "only zeros")
+        return weights

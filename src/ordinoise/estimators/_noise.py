@@ -46,13 +46,18 @@ class ResolvedNoise:
         return np.average(self.matrices, axis=0, weights=counts)
 
 
-def resolve_noise(noise: Any, X: Any, ranks: Ints, n_classes: int, raters: Any, random_state: int) -> ResolvedNoise:
-    """Noise matrices from None, a matrix, a matrix for each rater, ``"estimate"`` or an estimator."""
+def resolve_noise(
+    noise: Any, X: Any, ranks: Ints, n_classes: int, raters: Any, random_state: int, *, base: Any = None
+) -> ResolvedNoise:
+    """Noise matrices from None, a matrix, a matrix for each rater, ``"estimate"`` or an estimator.
+
+    `base` holds parameters of the estimator that ``"estimate"`` stands for.
+    """
     if noise is None:
         return ResolvedNoise(np.eye(n_classes)[None], None)
     if isinstance(noise, str) or hasattr(noise, "fit"):
         _refuse_raters(raters)
-        estimator = _fitted_estimator(noise, X, ranks, n_classes, random_state)
+        estimator = _fitted_estimator(noise, X, ranks, n_classes, random_state, base or {})
         return ResolvedNoise(as_noise_matrix(estimator.noise_matrix_, n_classes)[None], None, estimator)
     if isinstance(noise, Mapping):
         return _by_name(noise, raters, n_classes, len(ranks))
@@ -95,12 +100,14 @@ def warn_of_hard_noise(matrices: Floats, n_samples: int) -> None:
         )
 
 
-def _fitted_estimator(noise: Any, X: Any, ranks: Ints, n_classes: int, random_state: int) -> Any:
+def _fitted_estimator(
+    noise: Any, X: Any, ranks: Ints, n_classes: int, random_state: int, base: Mapping[str, Any]
+) -> Any:
     from ordinoise.estimation import default_estimator
 
     if isinstance(noise, str) and noise != "estimate":
         raise complain("noise", "be None, a noise matrix, 'estimate' or an estimator", repr(noise))
-    estimator = default_estimator() if isinstance(noise, str) else clone(noise)
+    estimator = default_estimator().set_params(**base) if isinstance(noise, str) else clone(noise)
     known = estimator.get_params(deep=False)
     if "classes" in known:
         estimator.set_params(classes=np.arange(n_classes))

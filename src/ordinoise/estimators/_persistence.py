@@ -1,7 +1,8 @@
-"""Models on disk: one folder, settings in JSON, arrays in safetensors. Nothing is ever unpickled."""
+"""Models on disk: one folder, settings in JSON, arrays in safetensors, texts as they are. Nothing is ever unpickled."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -18,12 +19,16 @@ from ordinoise._validation import complain
 FORMAT = "ordinoise-model"
 FORMAT_VERSION = 1
 SETTINGS, ARRAYS = "model.json", "arrays.safetensors"
+FILES = "files"  # the entry of the settings whose texts, by file name, become files of their own
 
 Arrays = dict[str, NDArray[Any]]
 
 
 def write_folder(path: str | os.PathLike[str], kind: str, settings: dict[str, Any], arrays: Arrays) -> None:
-    """Write a model folder under another name, then rename it: there is a whole one or none."""
+    """Write a model folder under another name, then rename it: there is a whole one or none.
+
+    Texts in ``settings["files"]`` become files beside the settings, which keep their digests.
+    """
     from safetensors.numpy import save
 
     target = Path(path)
@@ -31,18 +36,22 @@ def write_folder(path: str | os.PathLike[str], kind: str, settings: dict[str, An
         raise complain("path", "not exist yet", repr(str(target)), "choose another, or remove it first")
     if not target.parent.is_dir():
         raise complain("path", "lie in a folder that exists", repr(str(target)))
+    texts = {name: text.encode() for name, text in settings.get(FILES, {}).items()}
+    digests = {FILES: {name: _digest(text) for name, text in texts.items()}} if texts else {}
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "ordinoise": ordinoise.__version__,
         "kind": kind,
-        "settings": settings,
+        "settings": settings | digests,
     }
     text = json.dumps(header, indent=1, allow_nan=False)
     folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         _write_durably(folder / SETTINGS, text.encode())
         _write_durably(folder / ARRAYS, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+        for name, content in texts.items():
+            _write_durably(folder / name, content)
         folder.chmod(0o755)
         folder.rename(target)
     except BaseException:
@@ -69,7 +78,10 @@ def read_folder(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any]
         arrays: Arrays = load((folder / ARRAYS).read_bytes())
     except (OSError, SafetensorError, ValueError, KeyError) as error:
         raise complain("path", f"hold arrays in {ARRAYS}", f"{type(error).__name__}", "the folder is damaged") from None
-    return header["settings"], arrays
+    settings = header["settings"]
+    if FILES in settings:
+        settings = settings | {FILES: _texts(folder, settings[FILES])}
+    return settings, arrays
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:
@@ -87,6 +99,24 @@ def _header(folder: Path) -> dict[str, Any]:
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise complain("path", "be an ordinoise model folder", repr(str(folder)))
     return header
+
+
+def _texts(folder: Path, digests: Any) -> dict[str, str]:
+    """The texts beside the settings, each as it was written."""
+    texts = {}
+    for name, digest in digests.items() if isinstance(digests, dict) else []:
+        try:
+            content = (folder / Path(name).name).read_bytes()
+        except OSError:
+            content = b""
+        if _digest(content) != digest:
+            raise complain("path", f"hold {name} as it was written", repr(str(folder)), "the folder is damaged")
+        texts[name] = content.decode()
+    return texts
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _write_durably(path: Path, content: bytes) -> None:

@@ -1,0 +1,18 @@
+"""Gradient boosting that reads noise matrices; the only place that imports LightGBM."""
+
+from .ensemble import Ensemble
+from .objective import OBJECTIVES, ForwardObjective, ForwardOrdered, ForwardSoftmax
+from .settings import BoosterSettings
+from .training import Sample, Training, train
+
+__all__ = [
+    "OBJECTIVES",
+    "BoosterSettings",
+    "Ensemble",
+    "ForwardObjective",
+    "ForwardOrdered",
+    "ForwardSoftmax",
+    "Sample",
+    "Training",
+    "train",
+]
