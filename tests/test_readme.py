@@ -3,7 +3,10 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from ordinoise.noise import inverse_decay
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -12,10 +15,21 @@ def _blocks() -> list[str]:
     return re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("block", _blocks(), ids=lambda block: block.splitlines()[0])
-def test_code_block_runs(block: str, capsys: pytest.CaptureFixture[str]) -> None:
+def _printed(block: str, capsys: pytest.CaptureFixture[str]) -> list[str]:
     exec(compile(block, str(README), "exec"), {})
-    trusted, known, estimated = (float(line) for line in capsys.readouterr().out.split())
+    return capsys.readouterr().out.splitlines()
+
+
+def test_the_first_example_learns_finds_the_noise_and_ranks_the_labels(capsys: pytest.CaptureFixture[str]) -> None:
+    accuracy, *rest = _printed(_blocks()[0], capsys)
+    assert float(accuracy) > 0.95
+    matrix = np.array([row.strip(" []").split() for row in rest[:4]], dtype=float)
+    np.testing.assert_allclose(matrix, inverse_decay(4, 0.15), atol=0.05)
+    assert "suggested" in " ".join(rest[4:])
+
+
+def test_the_second_example_is_better_with_the_noise_known_or_estimated(capsys: pytest.CaptureFixture[str]) -> None:
+    trusted, known, estimated = (float(line) for line in _printed(_blocks()[1], capsys))
     assert known > trusted
     assert estimated > trusted
 

@@ -14,7 +14,11 @@ __version__ = "0.1.0.dev0"
 # Name -> module. Read on first use, so that `import ordinoise` and the command line load only what they need.
 _PUBLIC = {
     "AnchorPoints": "estimation",
+    "NoiseAwareClassifier": "estimators",
+    "OrdinalBoostingClassifier": "estimators",
+    "OrdinalClassifier": "estimators",
     "OrdinalMLPClassifier": "estimators",
+    "OrdinalTorchClassifier": "estimators",
     "RepeatedLabels": "estimation",
     "ScoreLikelihood": "estimation",
     "adjacent": "noise",
@@ -39,7 +43,11 @@ if TYPE_CHECKING:
     from ordinoise.estimation import AnchorPoints as AnchorPoints
     from ordinoise.estimation import RepeatedLabels as RepeatedLabels
     from ordinoise.estimation import ScoreLikelihood as ScoreLikelihood
+    from ordinoise.estimators import NoiseAwareClassifier as NoiseAwareClassifier
+    from ordinoise.estimators import OrdinalBoostingClassifier as OrdinalBoostingClassifier
+    from ordinoise.estimators import OrdinalClassifier as OrdinalClassifier
     from ordinoise.estimators import OrdinalMLPClassifier as OrdinalMLPClassifier
+    from ordinoise.estimators import OrdinalTorchClassifier as OrdinalTorchClassifier
     from ordinoise.evaluation import evaluate as evaluate
     from ordinoise.levels import corrected_levels as corrected_levels
     from ordinoise.metrics import noise_corrected as noise_corrected

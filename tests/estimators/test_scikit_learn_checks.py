@@ -6,8 +6,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, parametrize_with_checks
 
-from ordinoise import OrdinalMLPClassifier
-from ordinoise.estimators.boosting import OrdinalBoostingClassifier
+from ordinoise import OrdinalBoostingClassifier, OrdinalMLPClassifier
 
 MINI_BATCHES = "mini-batches of repeated samples are other batches than those of weighted ones; full batches agree"
 
@@ -16,8 +15,8 @@ MODE = clone(MEDIAN).set_params(decision="mode")
 
 COUNTS = "LightGBM's bins and leaves count rows; where no count matters, weights equal repetition"
 
-FEW_TREES: dict[str, Any] = {"n_estimators": 20, "learning_rate": 0.3, "n_jobs": 1, "random_state": 0}
-TREES = OrdinalBoostingClassifier(early_stopping=False, min_child_samples=1, **FEW_TREES)
+FEW_TREES: dict[str, Any] = {"n_estimators": 60, "learning_rate": 0.3, "n_jobs": 1, "random_state": 0}
+TREES = OrdinalBoostingClassifier(early_stopping=False, min_child_samples=1, reg_lambda=0.0, subsample=1.0, **FEW_TREES)
 STOPPED = OrdinalBoostingClassifier(head="softmax", decision="mode", **FEW_TREES)
 
 

@@ -1,5 +1,15 @@
-"""scikit-learn classifiers over the learners: ordered labels in, ordered labels out."""
+"""scikit-learn classifiers over the learners."""
 
+from ordinoise.estimators.boosting import OrdinalBoostingClassifier
+from ordinoise.estimators.front import OrdinalClassifier
 from ordinoise.estimators.mlp import OrdinalMLPClassifier
+from ordinoise.estimators.noise_aware import NoiseAwareClassifier
+from ordinoise.estimators.torch_classifier import OrdinalTorchClassifier
 
-__all__ = ["OrdinalMLPClassifier"]
+__all__ = [
+    "NoiseAwareClassifier",
+    "OrdinalBoostingClassifier",
+    "OrdinalClassifier",
+    "OrdinalMLPClassifier",
+    "OrdinalTorchClassifier",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from ordinoise._validation import Floats, Ints, as_same_length, complain
 from ordinoise.decisions import decide
 from ordinoise.estimators._persistence import Arrays, read_folder, write_folder
 from ordinoise.grades import as_column, ordered_classes, ranks_of
+
+if TYPE_CHECKING:
+    from ordinoise.export import Graph
 
 
 class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
@@ -73,6 +76,35 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             raise complain(
                 "path", "hold a whole model", f"{type(error).__name__}: {error}", "the folder is damaged"
             ) from None
+
+    def to_onnx(self, path: str | os.PathLike[str], *, dtype: str = "float32") -> None:
+        """Write the fitted model as an ONNX file, for programs without Python.
+
+        The graph takes `features` and gives `label`, as `predict` does, and `probabilities`. The file appears whole
+        or not at all; an existing one is replaced. Needs the extra ``onnx``.
+
+        Parameters
+        ----------
+        path : path
+            The file, by custom ending in ``.onnx``.
+        dtype : {"float32", "float64"}, default="float32"
+            Type of the features that will be passed. float64 tells apart numbers that float32 would round together,
+            such as times in seconds.
+        """
+        check_is_fitted(self)
+        self._write_onnx(path, (self.n_features_in_,), dtype)
+
+    def _write_onnx(self, path: str | os.PathLike[str], shape: tuple[int, ...], dtype: str) -> None:
+        from ordinoise.export import Graph, write_classifier
+
+        graph = Graph(shape, dtype)
+        if hasattr(self, "feature_names_in_"):
+            graph.notes["feature_names"] = self.feature_names_in_.tolist()
+        write_classifier(path, graph, self._add_to_onnx(graph), self.classes_, self.decision)
+
+    def _add_to_onnx(self, graph: Graph) -> str:  # noqa: ARG002
+        """Name of the class probabilities of the nodes that the learner adds."""
+        raise complain("model", "be one of ordinoise's own learners to be written as ONNX", type(self).__name__)
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], Arrays]:

@@ -56,7 +56,7 @@ def resolve_noise(
     if noise is None:
         return ResolvedNoise(np.eye(n_classes)[None], None)
     if isinstance(noise, str) or hasattr(noise, "fit"):
-        _refuse_raters(raters)
+        refuse_raters(raters)
         estimator = _fitted_estimator(noise, X, ranks, n_classes, random_state, base or {})
         return ResolvedNoise(as_noise_matrix(estimator.noise_matrix_, n_classes)[None], None, estimator)
     if isinstance(noise, Mapping):
@@ -64,7 +64,7 @@ def resolve_noise(
     matrices = np.asarray(noise)
     if matrices.ndim == 3:
         return _by_name(dict(enumerate(matrices)), raters, n_classes, len(ranks))
-    _refuse_raters(raters)
+    refuse_raters(raters)
     return ResolvedNoise(as_noise_matrix(noise, n_classes)[None], None)
 
 
@@ -126,7 +126,7 @@ def _by_name(noise: Mapping[Any, Any], raters: Any, n_classes: int, n_samples: i
     return ResolvedNoise(matrices, as_ranks("raters", column, names))
 
 
-def _refuse_raters(raters: Any) -> None:
+def refuse_raters(raters: Any) -> None:
     if raters is not None:
         advice = "pass noise={rater: matrix}"
         raise complain("noise", "hold a matrix for each rater when raters are given", "one matrix for all", advice)

@@ -8,24 +8,23 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import Tags
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_number, complain
 from ordinoise.boosting import OBJECTIVES, BoosterSettings, Ensemble, ForwardObjective, Sample, Training, train
 from ordinoise.decisions import as_decision
 from ordinoise.estimation._base import implied_prior
 from ordinoise.estimators import _boosting_state
-from ordinoise.estimators._base import OrdinalClassifierBase
 from ordinoise.estimators._boosting_cluster import is_distributed, train_where_the_rows_are
 from ordinoise.estimators._columns import Columns, is_frame, rows_of
 from ordinoise.estimators._noise import ResolvedNoise, resolve_noise
 from ordinoise.estimators._persistence import Arrays
+from ordinoise.estimators._table_base import TableClassifierBase
 from ordinoise.grades import as_column
 from ordinoise.rows import split_rows
 
 
-class OrdinalBoostingClassifier(OrdinalClassifierBase):
+class OrdinalBoostingClassifier(TableClassifierBase):
     """Gradient-boosted trees for ordered classes that can be told, or can find out, how wrong their labels are.
 
     LightGBM grows the trees on the likelihood of what was recorded. With ``noise=None`` that trusts the labels; with a
@@ -252,23 +251,6 @@ class OrdinalBoostingClassifier(OrdinalClassifierBase):
         check_is_fitted(self, "ensemble_")
         return self.ensemble_.log_probabilities(self._checked_features(X, reset=False))
 
-    def _checked_features(self, X: Any, *, reset: bool) -> NDArray[np.floating]:
-        """Numbers without infinities, categories as codes; column names remembered or compared."""
-        wanted: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
-        if not is_frame(X) and not (self._names_columns() if reset else self.columns_.categories):
-            features: NDArray[np.floating] = validate_data(self, X, reset=reset, **wanted)
-            self.columns_ = Columns({}) if reset else self.columns_
-            return features
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if reset:
-            self.columns_ = Columns.of(X, self.categorical_features)
-        numbers: NDArray[np.floating] = check_array(self.columns_.encoded(X), **wanted)
-        return numbers
-
-    def _names_columns(self) -> bool:
-        """Whether some columns are said to be categorical."""
-        return self.categorical_features is not None and str(self.categorical_features) != "auto"
-
     def _settings(self, n_features: int) -> BoosterSettings:
         as_choice("head", self.head, OBJECTIVES)
         as_count("n_estimators", self.n_estimators, 1)
@@ -368,10 +350,12 @@ class OrdinalBoostingClassifier(OrdinalClassifierBase):
         self.ensemble_ = training.ensemble
         self.n_iter_, self.validation_curve_ = training.n_rounds, training.validation_curve
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    def _add_to_onnx(self, graph: Any) -> str:
+        from ordinoise.export import tree_probabilities
+
+        trees = self.ensemble_
+        dump = trees.booster.dump_model()
+        return tree_probabilities(graph, dump, trees.head, trees.offsets, self.columns_.categories)
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         return _boosting_state.state_of(self)

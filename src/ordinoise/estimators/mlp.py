@@ -396,6 +396,11 @@ class OrdinalMLPClassifier(OrdinalClassifierBase):
         self.n_updates_ = (self.n_updates_ if earlier else 0) + training.n_updates
         self.threshold_inversions_ = (self.threshold_inversions_ if earlier else 0) + training.threshold_inversions
 
+    def _add_to_onnx(self, graph: Any) -> str:
+        from ordinoise.export import network_probabilities
+
+        return network_probabilities(graph, self.network_)
+
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         return _mlp_state.state_of(self)
 

@@ -1,0 +1,78 @@
+"""Layers and losses of the neighbours with our tables: coral-pytorch's CORAL, dlordinal's cumulative link.
+
+``python examples/coral_and_dlordinal.py`` (needs coral-pytorch and dlordinal)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from coral_pytorch.layers import CoralLayer
+from coral_pytorch.losses import coral_loss
+from dlordinal.output_layers import CLM
+from torch import Tensor, nn
+
+from ordinoise import corrected_levels, corrupt
+from ordinoise.datasets import synthetic
+from ordinoise.torch import forward_nll, level_table, logits_from_class_probabilities
+
+# True grade in rows, recorded grade in columns; not symmetric, as slips seldom are.
+NOISE = np.array([[0.70, 0.15, 0.15, 0], [0, 0.80, 0.15, 0.05], [0.02, 0.20, 0.78, 0], [0.05, 0.10, 0.15, 0.70]])
+NOISE_MATRIX = torch.from_numpy(NOISE)
+CORRECTED_LEVELS = torch.tensor(corrected_levels(NOISE), dtype=torch.float32)
+
+
+def coral() -> nn.Module:
+    """K-1 logits, thresholds added: our own convention."""
+    return nn.Sequential(nn.Linear(2, 16), nn.ReLU(), CoralLayer(16, num_classes=4))
+
+
+def cumulative_link() -> nn.Module:
+    """K class probabilities, ascending thresholds inside."""
+    return nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1), CLM(4, "logit"))
+
+
+def of_probabilities(noise_matrix: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
+    """Our loss for layers that give class probabilities."""
+    return lambda chances, labels: forward_nll(logits_from_class_probabilities(chances), labels, noise_matrix)
+
+
+# What is trained, on which loss. CORAL's own loss is robust as soon as it reads corrected levels.
+LEARNERS: dict[str, tuple[Callable[[], nn.Module], Callable[[Tensor, Tensor], Tensor]]] = {
+    "CORAL, plain": (coral, lambda logits, labels: coral_loss(logits, level_table(4)[labels])),
+    "CORAL, its loss on corrected levels": (coral, lambda logits, labels: coral_loss(logits, CORRECTED_LEVELS[labels])),
+    "CORAL, forward": (coral, lambda logits, labels: forward_nll(logits, labels, NOISE_MATRIX)),
+    "dlordinal's CLM, plain": (cumulative_link, of_probabilities(torch.eye(4))),
+    "dlordinal's CLM, forward": (cumulative_link, of_probabilities(NOISE_MATRIX)),
+}
+
+
+def grades(output: Tensor) -> Tensor:
+    """Grades from K-1 logits, or from K class probabilities."""
+    logits = output if output.shape[1] == 3 else logits_from_class_probabilities(output)
+    return (logits > 0).sum(dim=1)
+
+
+def main(n_steps: int = 500) -> dict[str, float]:
+    train, test = synthetic(500, random_state=0), synthetic(1000, random_state=1)
+    center, scale = train.features.mean(axis=0), train.features.std(axis=0)
+    features, test_features = (torch.tensor((s.features - center) / scale, dtype=torch.float32) for s in (train, test))
+    recorded = torch.from_numpy(corrupt(train.labels, NOISE, random_state=0))
+    errors = {}
+    for name, (make, loss) in LEARNERS.items():
+        torch.manual_seed(0)
+        model = make()
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
+        for _ in range(n_steps):
+            optimizer.zero_grad()
+            loss(model(features), recorded).mean().backward()
+            optimizer.step()
+        errors[name] = (grades(model(test_features)) - torch.from_numpy(test.labels)).abs().double().mean().item()
+        print(f"{name:36} mean absolute error on clean labels {errors[name]:.3f}")
+    return errors
+
+
+if __name__ == "__main__":
+    main()

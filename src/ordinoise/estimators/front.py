@@ -1,0 +1,239 @@
+"""The front door: one classifier that finds out how wrong the labels are, and which learners suit the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length
+from ordinoise.decisions import as_decision
+from ordinoise.estimators import _blend_state
+from ordinoise.estimators._blend import Blend, average, fitted_blend
+from ordinoise.estimators._blend_members import Candidate, Model, NetworkModel, Recorded, TreesModel, candidates
+from ordinoise.estimators._blend_noise import noise_or_trust
+from ordinoise.estimators._blend_table import Filling, Table
+from ordinoise.estimators._columns import Columns
+from ordinoise.estimators._noise import ResolvedNoise, refuse_raters, resolve_noise
+from ordinoise.estimators._persistence import Arrays
+from ordinoise.estimators._table_base import TableClassifierBase
+from ordinoise.folds import stratified_folds
+from ordinoise.grades import as_column
+
+LEARNERS = ("auto", "mlp", "boosting", "blend")
+NEGLIGIBLE = 1e-3
+"""Chance of a wrong record below which models that trust the labels are taken as they are."""
+SMALL, ROUNDS_WHEN_SMALL = 1000, 2
+
+
+class OrdinalClassifier(TableClassifierBase):
+    """A classifier for ordered grades that needs no settings: it estimates the label noise and blends its learners.
+
+    Networks, from linear to large, and gradient-boosted trees learn under the same correction, each without one fold
+    at a time. The rows left out say, by the likelihood of what was recorded and so without a clean label, how much each
+    learner counts. Before that, the same learners trusting the labels give the estimate of the noise. The models of
+    all folds together make the prediction: nothing is fitted again.
+
+    Parameters
+    ----------
+    learner : {"auto", "mlp", "boosting", "blend"}, default="auto"
+        "blend" weighs networks and trees, "auto" also leaves out what has hardly any weight; "mlp" and "boosting" keep
+        to one kind. Without LightGBM, "auto" and "blend" are networks only.
+    noise : None, array, mapping, "estimate" or estimator, default="estimate"
+        None trusts the labels. An array ``noise_matrix[true, recorded]`` is known noise. ``"estimate"`` estimates it
+        from the data; below 50 rows it trusts the labels and says so. An estimator with ``fit(X, y)`` and
+        ``noise_matrix_`` is fitted to what the networks get. A matrix for each rater, as a mapping or a stack, goes
+        with ``fit(..., raters=)``.
+    decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), default="median"
+        How `predict` picks a class: least expected absolute error, 0-1 error, squared error, or
+        ``cost[true, predicted]``.
+    classes : sequence, optional
+        The classes from lowest to highest. Needed for text labels and for classes that a training set may lack.
+    class_weight : dict or "balanced", optional
+        Weights of the recorded classes.
+    categorical_features : "auto", sequence or None, default="auto"
+        Columns that hold categories; "auto" takes those of a frame that are categorical or text.
+    n_folds : int, default=5
+        Parts of the data, each left out in turn.
+    n_rounds : int, optional
+        How often the folds are drawn; by default twice below 1000 rows, where chance rules, and once above.
+    n_jobs : int, optional
+        Models at a time, in threads; all processors by default. The answer does not depend on it.
+    random_state : int, Generator, RandomState or None
+        Folds, networks, trees.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        Labels in order.
+    learner_ : {"mlp", "boosting", "blend"}
+        What the prediction is made of.
+    weights_ : dict of str to float
+        Share of each candidate.
+    selection_ : dict of str to float
+        Mean log-likelihood of the recorded labels, out of fold, by candidate and by the blend; higher is better.
+    noise_matrix_ : array of shape (n_classes, n_classes)
+        The noise corrected for, ``[true, recorded]``; the identity for ``noise=None``, the average for raters.
+    noise_matrices_ : array of shape (n_raters, n_classes, n_classes)
+        One matrix a rater.
+    noise_estimator_ : object or None
+        The fitted estimator behind `noise_matrix_`, with intervals and doubts.
+    out_of_fold_ : array of shape (n_samples, n_classes)
+        Probability of each true label of the training rows that have weight, by models that did not see the row.
+    models_ : dict of str to tuple
+        Fitted models of each candidate.
+
+    Notes
+    -----
+    Trees read missing values and categories as they are. For networks a missing number is the median, with one more
+    column that says so if it happened in training; a category is a column of zeros and ones, for the 50 most frequent.
+
+    Examples
+    --------
+    >>> from ordinoise import corrupt, inverse_decay
+    >>> from ordinoise.datasets import synthetic
+    >>> from ordinoise.estimators.front import OrdinalClassifier
+    >>> data, noise = synthetic(500, random_state=0), inverse_decay(4, 0.15)
+    >>> model = OrdinalClassifier(learner="mlp", random_state=0)
+    >>> model = model.fit(data.features, corrupt(data.labels, noise, random_state=0))
+    >>> bool((model.predict(data.features) == data.labels).mean() > 0.85)
+    True
+    """
+
+    columns_: Columns
+    filling_: Filling
+    models_: Mapping[str, tuple[Model, ...]]
+    weights_: Mapping[str, float]
+    selection_: Mapping[str, float]
+    learner_: str
+    noise_matrix_: Floats
+    noise_matrices_: Floats
+    noise_estimator_: Any
+    out_of_fold_: Floats | None
+
+    def __init__(
+        self,
+        learner: str = "auto",
+        *,
+        noise: Any = "estimate",
+        decision: Any = "median",
+        classes: Any = None,
+        class_weight: Any = None,
+        categorical_features: Any = "auto",
+        n_folds: int = 5,
+        n_rounds: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.learner = learner
+        self.noise = noise
+        self.decision = decision
+        self.classes = classes
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.n_folds = n_folds
+        self.n_rounds = n_rounds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None) -> Self:
+        """Learn from recorded labels.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Numbers and, in a frame, categories; NaN where missing.
+        y : column of shape (n_samples,)
+            Labels as recorded.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples; a sample of no weight is not there.
+        raters : column of shape (n_samples,), optional
+            Who recorded each label, when `noise` holds a matrix for each rater.
+        """
+        features = self._checked_features(X, reset=True)
+        self.classes_, ranks = self._checked_labels(y, len(features), self.classes)
+        as_choice("learner", self.learner, LEARNERS)
+        as_decision(self.decision, len(self.classes_))
+        weights = self._checked_weights(sample_weight, y, features, self.class_weight)
+        there = np.flatnonzero(weights)
+        if raters is not None:
+            as_same_length("raters", len(column := as_column("raters", raters)), "y", len(ranks))
+            raters = column[there]
+        rng = as_generator(self.random_state)
+        self.filling_ = Filling.of(features[there], self.columns_.categories)
+        table, folds = Table(features[there], self.filling_), self._folds(ranks[there], rng)
+        trusting = ResolvedNoise(np.eye(len(self.classes_))[None], None)
+        plain = Recorded(table, ranks[there], weights[there], trusting)
+        self._keep(*self._blended(plain, raters, folds, rng))
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each clean class, shape (n_samples, n_classes)."""
+        check_is_fitted(self, "models_")
+        table = Table(self._checked_features(X, reset=False), self.filling_)
+        return average(self.models_, self.weights_, table)
+
+    def _blended(
+        self, plain: Recorded, raters: Any, folds: Ints, rng: np.random.Generator
+    ) -> tuple[ResolvedNoise, Blend]:
+        """The noise, and the blend that corrects for it."""
+        chosen = candidates(self.learner, len(plain.ranks), tuple(self.columns_.categories))
+        noise_seed, blend_seed = (int(seed) for seed in rng.integers(2**31, size=2))
+        if not isinstance(self.noise, str) or self.noise != "estimate":
+            noise = resolve_noise(self.noise, plain.table.dense, plain.ranks, plain.n_classes, raters, noise_seed)
+            return noise, self._blend(chosen, plain, noise, folds, blend_seed)
+        refuse_raters(raters)
+        trusting = self._blend(chosen, plain, plain.noise, folds, blend_seed)
+        noise = noise_or_trust(trusting.out_of_fold, plain.ranks, plain.weights, noise_seed)
+        if 1 - noise.pooled.diagonal().min() < NEGLIGIBLE:
+            return noise, trusting
+        return noise, self._blend(chosen, plain, noise, folds, blend_seed)
+
+    def _blend(
+        self, chosen: Mapping[str, Candidate], plain: Recorded, noise: ResolvedNoise, folds: Ints, seed: int
+    ) -> Blend:
+        data = Recorded(plain.table, plain.ranks, plain.weights, noise)
+        return fitted_blend(chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=self.learner == "auto")
+
+    def _folds(self, ranks: Ints, rng: np.random.Generator) -> Ints:
+        """Fold of every row, shape (n_rounds, n_samples)."""
+        n_folds = min(as_count("n_folds", self.n_folds, 2), len(ranks))
+        usual = ROUNDS_WHEN_SMALL if len(ranks) < SMALL else 1
+        n_rounds = usual if self.n_rounds is None else as_count("n_rounds", self.n_rounds, 1)
+        return np.stack([stratified_folds(ranks, n_folds, rng) for _ in range(n_rounds)])
+
+    def _keep(self, noise: ResolvedNoise, blend: Blend) -> None:
+        self.noise_matrix_, self.noise_matrices_, self.noise_estimator_ = noise.pooled, noise.matrices, noise.estimator
+        self.models_ = {name: models for name, models in blend.models.items() if blend.weights[name] > 0}
+        self.weights_, self.selection_ = dict(blend.weights), dict(blend.log_likelihoods)
+        self.out_of_fold_ = blend.out_of_fold
+        kinds = {"boosting" if isinstance(models[0], TreesModel) else "mlp" for models in self.models_.values()}
+        self.learner_ = "blend" if len(kinds) == 2 else kinds.pop()
+
+    def _add_to_onnx(self, graph: Any) -> str:
+        from ordinoise.export import average_probabilities, dense_features, network_probabilities, tree_probabilities
+
+        filling, categories = self.filling_, self.columns_.categories
+        dense = dense_features(graph, filling.medians, filling.flagged, filling.codes, categories)
+        parts = {}
+        for name, models in self.models_.items():
+            for model in models:
+                if isinstance(model, TreesModel):
+                    trees = model.ensemble
+                    dump = trees.booster.dump_model()
+                    part = tree_probabilities(graph, dump, trees.head, trees.offsets, categories)
+                elif isinstance(model, NetworkModel):
+                    part = network_probabilities(graph, model.network, dense)
+                parts[part] = self.weights_[name] / len(models)
+        return average_probabilities(graph, parts)
+
+    def _state(self) -> tuple[dict[str, Any], Arrays]:
+        return _blend_state.state_of(self)
+
+    @classmethod
+    def _from_state(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
+        model = cls(**_blend_state.parameters_from(settings))
+        _blend_state.restore(model, settings, arrays)
+        return model

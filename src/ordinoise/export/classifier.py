@@ -1,0 +1,130 @@
+"""What every exported classifier ends in: logits to probabilities, probabilities to a label, all of it to a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+import ordinoise
+from ordinoise._files import write_whole
+from ordinoise._validation import complain
+from ordinoise.decisions import as_decision
+from ordinoise.export.graph import Graph
+from ordinoise.levels import level_table
+
+# The oldest versions that hold all of this, for the sake of runtimes in use.
+OPSETS = {"": 18, "ai.onnx.ml": 3}
+IR_VERSION = 8
+
+
+def add_class_probabilities(graph: Graph, logits: str, n_classes: int) -> str:
+    """Probability of each class, by the rule of `ordinoise.levels`: logits in any order are taken descending."""
+    descending = graph.add("TopK", logits, graph.constant(np.array([n_classes - 1])), axis=1)
+    exceedance = graph.add("Sigmoid", descending)
+    one, zero = graph.constant(1.0), graph.constant(0.0)
+    before = graph.add("Pad", exceedance, graph.constant(np.array([0, 1, 0, 0])), one)
+    after = graph.add("Pad", exceedance, graph.constant(np.array([0, 0, 0, 1])), zero)
+    return graph.add("Relu", graph.add("Sub", before, after))  # rounding must not make a probability negative
+
+
+def average_probabilities(graph: Graph, probabilities: Mapping[str, float]) -> str:
+    """Name of the sum of class probabilities, given by name, each times its weight."""
+    weighted = [graph.add("Mul", name, graph.constant(float(weight))) for name, weight in probabilities.items()]
+    return graph.add("Sum", *weighted)
+
+
+def add_decision(graph: Graph, probabilities: str, decision: str | ArrayLike, n_classes: int) -> str:
+    """Rank of the grade to predict, by the rules of `ordinoise.decisions`."""
+    rule = as_decision(decision, n_classes)
+    if isinstance(rule, np.ndarray):
+        cost = graph.add("MatMul", probabilities, graph.constant(rule))
+        return graph.add("ArgMin", cost, axis=1, keepdims=0)
+    if rule == "mode":
+        return graph.add("ArgMax", probabilities, axis=1, keepdims=0)
+    half = graph.constant(0.5)
+    if rule == "mean":
+        mean = graph.add("MatMul", probabilities, graph.constant(np.arange(n_classes, dtype=np.float64)))
+        return graph.cast(graph.add("Floor", graph.add("Add", mean, half)), "int64")
+    exceedance = graph.add("MatMul", probabilities, graph.constant(level_table(n_classes)))
+    exceeded = graph.cast(graph.add("Greater", exceedance, half), "int64")
+    return graph.add("ReduceSum", exceeded, graph.constant(np.array([1])), keepdims=0)
+
+
+def write_classifier(
+    path: str | os.PathLike[str],
+    graph: Graph,
+    probabilities: str,
+    classes: NDArray[Any],
+    decision: str | ArrayLike,
+) -> None:
+    """Write a graph with `features` in, `label` and `probabilities` out; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    path : path
+        The file, by custom ending in ``.onnx``; replaced if it exists.
+    graph : Graph
+        Holds the learner already.
+    probabilities : str
+        Name of the class probabilities in it.
+    classes : array of shape (n_classes,)
+        Labels in order.
+    decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes)
+        How the label follows from the probabilities.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise complain("path", "lie in a folder that exists", repr(str(target)))
+    labels = _label_table(classes)
+    rank = add_decision(graph, probabilities, decision, len(labels))
+    label = graph.add("Gather", graph.constant(labels), rank)
+    graph.notes["classes"] = labels.tolist()
+    model = _model(graph, label, graph.cast(probabilities, "float32"), labels)
+    write_whole(target, model.SerializeToString())
+
+
+def _label_table(classes: NDArray[Any]) -> NDArray[Any]:
+    """The classes in a type that ONNX has."""
+    if classes.dtype.kind in "iu":
+        return classes.astype(np.int64)
+    if classes.dtype.kind in "fb":
+        return classes.astype(np.float64) if classes.dtype.kind == "f" else classes
+    if not all(isinstance(label, str) for label in classes.tolist()):
+        raise complain("classes", "be numbers or text to be written as ONNX", classes.tolist())
+    return classes.astype(object)
+
+
+def _model(graph: Graph, label: str, probabilities: str, labels: NDArray[Any]) -> Any:
+    """The checked model around a graph whose two results are known."""
+    onnx = graph.onnx
+    label_type = onnx.numpy_helper.from_array(labels).data_type
+    for name, result in {"label": label, "probabilities": probabilities}.items():
+        graph.nodes.append(onnx.helper.make_node("Identity", [result], [name]))
+    described = onnx.helper.make_tensor_value_info
+    body = onnx.helper.make_graph(
+        graph.nodes,
+        "ordinoise",
+        [described("features", graph.type_code(graph.dtype), ["n_samples", *graph.shape])],
+        [
+            described("label", label_type, ["n_samples"]),
+            described("probabilities", graph.type_code("float32"), ["n_samples", len(labels)]),
+        ],
+        initializer=graph.constants,
+    )
+    opsets = [onnx.helper.make_opsetid(domain, version) for domain, version in OPSETS.items()]
+    model = onnx.helper.make_model(
+        body,
+        producer_name="ordinoise",
+        producer_version=ordinoise.__version__,
+        ir_version=IR_VERSION,
+        opset_imports=opsets,
+    )
+    onnx.helper.set_model_props(model, {name: json.dumps(note, default=str) for name, note in graph.notes.items()})
+    onnx.checker.check_model(model, full_check=True)
+    return model

@@ -1,0 +1,199 @@
+"""Where batches come from: arrays in memory, datasets with an index, datasets that are only walked through.
+
+Every source deals the same global batches whatever the number of processes; each process takes its share of each.
+The order of an epoch follows from the seed and the epoch's number alone, so a run can go on from anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
+
+from ordinoise._validation import Ints, complain
+
+ReadSample = Callable[[Any], "Batch"]
+
+
+class Batch(NamedTuple):
+    """Samples to learn from: inputs as the module takes them, labels 0..K-1, weights, and who recorded them."""
+
+    inputs: Any
+    labels: Tensor
+    weights: Tensor
+    raters: Tensor | None = None
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> Batch:
+        """The same on a device, floating inputs in the module's precision."""
+        raters = None if self.raters is None else self.raters.to(device)
+        weights = self.weights.to(device, torch.promote_types(dtype, torch.float32))
+        return Batch(moved(self.inputs, device, dtype), self.labels.to(device), weights, raters)
+
+
+class Batches(Protocol):
+    """A source of batches."""
+
+    @property
+    def description(self) -> str:
+        """Words by which a checkpoint knows that it belongs to this data."""
+
+    def epoch(self, number: int, rank: int, n_ranks: int, start: int = 0) -> Iterator[Batch]:
+        """The share that one process has in the batches of an epoch, from batch `start` on."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayBatches:
+    """Batches of samples in memory.
+
+    Parameters
+    ----------
+    inputs : tensor of shape (n_samples, ...)
+    labels : tensor of int, shape (n_samples,)
+        Recorded labels 0..K-1.
+    weights : tensor of shape (n_samples,)
+    raters : tensor of int, shape (n_samples,), optional
+    rows : array of int
+        The samples to use.
+    batch_size : int
+        Samples an update, over all processes together; the last batch of an epoch may be shorter.
+    shuffle : bool
+        Whether every epoch visits the samples in a new order.
+    seed : int
+        Source of that order.
+    """
+
+    inputs: Tensor
+    labels: Tensor
+    weights: Tensor
+    raters: Tensor | None
+    rows: Ints
+    batch_size: int
+    shuffle: bool = True
+    seed: int = 0
+
+    @property
+    def description(self) -> str:
+        """Shape of the inputs, and a digest of the labels, weights and rows."""
+        digest = hashlib.sha256(self.rows.tobytes())
+        for column in (self.labels, self.weights, self.raters):
+            digest.update(b"" if column is None else column.cpu().numpy().tobytes())
+        return f"array {tuple(self.inputs.shape)} in batches of {self.batch_size}, {digest.hexdigest()[:16]}"
+
+    def epoch(self, number: int, rank: int, n_ranks: int, start: int = 0) -> Iterator[Batch]:
+        """The share that one process has in the batches of an epoch."""
+        for rows in shares(self.rows, self, number, rank, n_ranks)[start:]:
+            chosen = torch.from_numpy(rows)
+            raters = None if self.raters is None else self.raters[chosen]
+            yield Batch(self.inputs[chosen], self.labels[chosen], self.weights[chosen], raters)
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetBatches:
+    """Batches of a map-style dataset, whose samples are ``(x, label[, weight[, rater]])``.
+
+    Parameters
+    ----------
+    dataset : Dataset with a length
+    read : callable
+        Makes a `Batch` of a collated list of samples.
+    rows, batch_size, shuffle, seed
+        As in `ArrayBatches`.
+    n_workers : int
+        Processes that load samples; 0 loads them here.
+    """
+
+    dataset: Dataset[Any]
+    read: ReadSample
+    rows: Ints
+    batch_size: int
+    shuffle: bool = True
+    seed: int = 0
+    n_workers: int = 0
+
+    @property
+    def description(self) -> str:
+        """Kind and length of the dataset."""
+        digest = hashlib.sha256(self.rows.tobytes()).hexdigest()[:16]
+        return f"{type(self.dataset).__name__} in batches of {self.batch_size}, {digest}"
+
+    def epoch(self, number: int, rank: int, n_ranks: int, start: int = 0) -> Iterator[Batch]:
+        """The share that one process has in the batches of an epoch."""
+        order = [rows.tolist() for rows in shares(self.rows, self, number, rank, n_ranks)[start:]]
+        loader = DataLoader(
+            self.dataset,
+            batch_sampler=[rows for rows in order if rows],
+            num_workers=self.n_workers,
+            generator=torch.Generator().manual_seed(hash((self.seed, number, rank)) % 2**63),
+        )
+        return map(self.read, loader)
+
+
+@dataclass(frozen=True, eq=False)
+class IterableBatches:
+    """Batches of a dataset that can only be walked through; each process keeps every n-th sample.
+
+    A dataset with a method ``set_epoch`` is told the number of the epoch.
+
+    Parameters
+    ----------
+    dataset, read, batch_size
+        As in `DatasetBatches`.
+    """
+
+    dataset: IterableDataset[Any]
+    read: ReadSample
+    batch_size: int
+
+    @property
+    def description(self) -> str:
+        """Kind of the dataset."""
+        return f"{type(self.dataset).__name__} in batches of {self.batch_size}"
+
+    def epoch(self, number: int, rank: int, n_ranks: int, start: int = 0) -> Iterator[Batch]:
+        """The share that one process has in the batches of an epoch."""
+        if hasattr(self.dataset, "set_epoch"):
+            self.dataset.set_epoch(number)
+        own = islice(iter(self.dataset), rank, None, n_ranks)
+        size = share_of(self.batch_size, rank, n_ranks)
+        batches = iter(lambda: list(islice(own, size)), [])
+        return map(self.read, map(default_collate, islice(batches, start, None)))
+
+
+class _Dealt(Protocol):
+    @property
+    def batch_size(self) -> int: ...
+    @property
+    def shuffle(self) -> bool: ...
+    @property
+    def seed(self) -> int: ...
+
+
+def shares(rows: Ints, settings: _Dealt, epoch: int, rank: int, n_ranks: int) -> list[Ints]:
+    """Rows that one process takes of every batch of an epoch; none where a short last batch has too few."""
+    order = np.random.default_rng([settings.seed, epoch]).permutation(rows) if settings.shuffle else rows
+    starts = range(0, len(order), settings.batch_size)
+    return [order[start : start + settings.batch_size][rank::n_ranks] for start in starts]
+
+
+def share_of(batch_size: int, rank: int, n_ranks: int) -> int:
+    """How many samples of a batch a process takes, at least one."""
+    return max(batch_size // n_ranks + (rank < batch_size % n_ranks), 1)
+
+
+def moved(inputs: Any, device: torch.device, dtype: torch.dtype) -> Any:
+    """Tensors anywhere inside, on a device; floating ones in the wanted precision."""
+    if isinstance(inputs, Tensor):
+        kind = dtype if inputs.is_floating_point() else inputs.dtype
+        return inputs.to(device, kind, non_blocking=True)
+    if isinstance(inputs, dict):
+        return {name: moved(item, device, dtype) for name, item in inputs.items()}
+    if isinstance(inputs, (list, tuple)):
+        return type(inputs)(moved(item, device, dtype) for item in inputs)
+    raise complain("X", "hold tensors", type(inputs).__name__)

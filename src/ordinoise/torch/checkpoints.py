@@ -1,0 +1,72 @@
+"""Checkpoints: one safetensors file, its JSON in the header, that appears whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from ordinoise._files import write_whole
+from ordinoise._validation import complain
+
+FORMAT = "ordinoise-checkpoint-1"
+
+
+def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write nested dicts, lists and tuples of tensors, numbers and text."""
+    from safetensors.torch import save
+
+    tensors: dict[str, Tensor] = {}
+    text = json.dumps(_flattened(state, "state", tensors))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, save(tensors, metadata={"format": FORMAT, "state": text}))
+
+
+def read_checkpoint(path: Path) -> dict[str, Any]:
+    """What `write_checkpoint` was given."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = file.metadata() or {}
+            if header.get("format") != FORMAT:
+                raise complain("checkpoint", "be one of ordinoise", repr(str(path)))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        return dict(_rebuilt(json.loads(header["state"]), tensors))
+    except (OSError, SafetensorError, KeyError, TypeError) as error:
+        advice = "remove it to start anew"
+        raise complain("checkpoint", "be readable", f"{type(error).__name__} in {path}", advice) from None
+
+
+def _flattened(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
+    """`value` as JSON can hold it, its tensors put aside under their names."""
+    if isinstance(value, Tensor):
+        # A copy of its own each: weights that are tied share memory, which the file format refuses.
+        tensors[name] = value.detach().cpu().contiguous().clone()
+        return {"tensor": name}
+    if isinstance(value, dict):
+        pairs = [[key, _flattened(item, f"{name}.{key}", tensors)] for key, item in value.items()]
+        return {"dict": pairs}
+    if isinstance(value, (list, tuple)):
+        items = [_flattened(item, f"{name}.{place}", tensors) for place, item in enumerate(value)]
+        return {type(value).__name__ if type(value) in (list, tuple) else "tuple": items}
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    raise complain(name, "be something that JSON can hold, to be in a checkpoint", type(value).__name__)
+
+
+def _rebuilt(value: Any, tensors: dict[str, Tensor]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind == "tensor":
+        return tensors[content]
+    if kind == "dict":
+        return {key: _rebuilt(item, tensors) for key, item in content}
+    items = [_rebuilt(item, tensors) for item in content]
+    return tuple(items) if kind == "tuple" else items
