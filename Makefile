@@ -18,9 +18,10 @@ test: lint types layers unit ## Set up, then lint, types, layers and the default
 
 check: lint types layers dependencies unit docs ## All of test, and dependencies, docs and examples
 
-bench: ## Speed of the compiled learner beside PyTorch
-	@tools/setup test
+bench: ## Speed beside PyTorch, then a quick study of accuracy beside other libraries (an hour)
+	@tools/setup bench
 	@$(bin)/python -m bench.steps
+	@$(bin)/ordinoise bench accuracy --quick
 
 contestants: ## Install what the benchmarks compare with
 	@tools/setup bench

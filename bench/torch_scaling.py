@@ -51,8 +51,8 @@ def measured(n_processes: int) -> list[float]:
     launcher += ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
     command = [sys.executable, *(launcher if n_processes > 1 else []), "-m", "bench.torch_scaling", "--worker"]
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    output = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
-    return [float(number) for number in output.split()[-3:]]
+    result = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return [float(number) for number in result.stdout.split()[-3:]]
 
 
 def main() -> None:

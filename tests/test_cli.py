@@ -4,7 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from ordinoise import OrdinalMLPClassifier
+from ordinoise.datasets import synthetic
 
 
 def _run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -14,7 +18,8 @@ def _run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[st
 def test_help_names_every_verb() -> None:
     result = _run("--help")
     assert result.returncode == 0
-    assert "demo" in result.stdout
+    for verb in ("demo", "export", "reproduce", "bench"):
+        assert verb in result.stdout
 
 
 def test_demo_tells_the_story_and_writes_the_picture(tmp_path: Path) -> None:
@@ -41,3 +46,27 @@ def test_bad_input_is_one_sentence_and_exit_code_2(words: tuple[str, ...], sente
     assert sentence in result.stderr
     assert "Traceback" not in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_export_writes_what_the_model_says_and_never_over_a_file(tmp_path: Path) -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    data = synthetic(50, random_state=0)
+    model = OrdinalMLPClassifier(max_iter=5, random_state=0).fit(data.features, data.labels)
+    model.save(tmp_path / "model")
+    result = _run("export", "model", "model.onnx", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "OrdinalMLPClassifier with 4 classes" in result.stdout
+    session = runtime.InferenceSession(tmp_path / "model.onnx")
+    [labels] = session.run(["label"], {"features": data.features.astype(np.float32)})
+    np.testing.assert_array_equal(labels, model.predict(data.features))
+    again = _run("export", "model", "model.onnx", cwd=tmp_path)
+    assert again.returncode == 2
+    assert "out must not exist yet" in again.stderr
+
+
+def test_export_of_something_else_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    result = _run("export", "folder", "model.onnx", cwd=tmp_path)
+    assert result.returncode == 2
+    assert result.stderr.startswith("path must hold a readable model.json")
+    assert not (tmp_path / "model.onnx").exists()

@@ -29,6 +29,7 @@ _PUBLIC = {
     "exponential_decay": "noise",
     "find_label_issues": "audit",
     "inverse_decay": "noise",
+    "load_model": "estimators",
     "noise_corrected": "metrics",
     "noise_properties": "noise",
     "power_decay": "noise",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from ordinoise.estimators import OrdinalClassifier as OrdinalClassifier
     from ordinoise.estimators import OrdinalMLPClassifier as OrdinalMLPClassifier
     from ordinoise.estimators import OrdinalTorchClassifier as OrdinalTorchClassifier
+    from ordinoise.estimators import load_model as load_model
     from ordinoise.evaluation import evaluate as evaluate
     from ordinoise.levels import corrected_levels as corrected_levels
     from ordinoise.metrics import noise_corrected as noise_corrected

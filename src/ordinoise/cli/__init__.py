@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 from ordinoise import __version__
 from ordinoise.cli.bench import bench
 from ordinoise.cli.demo import demo
+from ordinoise.cli.export import export
 from ordinoise.cli.reproduce import reproduce
 
 app = App(
@@ -17,7 +18,7 @@ app = App(
     version=__version__,
     default_parameter=Parameter(negative=""),
 )
-for verb in (demo, reproduce, bench):
+for verb in (demo, export, reproduce, bench):
     app.command(verb)
 
 

@@ -2,6 +2,7 @@
 
 from ordinoise.estimators.boosting import OrdinalBoostingClassifier
 from ordinoise.estimators.front import OrdinalClassifier
+from ordinoise.estimators.loading import load_model
 from ordinoise.estimators.mlp import OrdinalMLPClassifier
 from ordinoise.estimators.noise_aware import NoiseAwareClassifier
 from ordinoise.estimators.torch_classifier import OrdinalTorchClassifier
@@ -12,4 +13,5 @@ __all__ = [
     "OrdinalClassifier",
     "OrdinalMLPClassifier",
     "OrdinalTorchClassifier",
+    "load_model",
 ]

@@ -69,5 +69,5 @@ def write_picture_of_errors(folder: Path, summary: Summary) -> list[Path]:
         return []
     paths = [folder / f"errors{suffix}" for suffix in SUFFIXES]
     for path in paths:
-        write_dots(path, panels, "mean absolute error, noisy training labels")
+        write_dots(path, panels, "mean absolute error")
     return paths

@@ -11,6 +11,9 @@ from ordinoise.reproduction.speed import Speed
 # Sets whose cut, or the error that it gives, is known well enough to hold every cell against the paper.
 COMPARABLE = ("abalone", "computer", "california")
 
+# The sets of the paper's Table 2, the other whole ones, and the excerpt, whose rarest grade has 64 rows.
+TOGETHER = (("synthetic", "california"), ("boston", "abalone", "computer"), ("mslr",))
+
 
 def agreement(summary: Summary) -> list[str]:
     """How many printed errors are met, and every one that is not, by how much and why."""
@@ -39,10 +42,10 @@ def reason(one: Comparison) -> str:
     cell = one.printed
     if cell.dataset == "mslr":
         return "An excerpt: 8,000 training rows instead of about a million."
+    if cell.dataset == "synthetic" and cell.loss == "hinge":
+        return "The hinge is still learning here: the 300 epochs of --protocol printed come nearer."
     if cell.variant == "estimated":
         return "The authors fixed one estimated matrix for all splits; here every split makes its own."
-    if cell.loss == "hinge" and cell.variant == "plain":
-        return "The plain hinge on noisy labels depends on the cut and on how far training has come."
     return f"The paper does not say all of its settings ({SETS[cell.dataset].note or 'batches and their number'})."
 
 
@@ -61,7 +64,7 @@ def consistency(summary: Summary) -> list[str]:
     """How often free thresholds were out of order, and whether the final ones were in order."""
     free = {group: measured for group, measured in summary.items() if group.correction != "forward"}
     sentences = []
-    for datasets in (("synthetic", "california"), PAPER_SETS):
+    for datasets in TOGETHER:
         chosen = {group: measured for group, measured in free.items() if group.dataset in datasets}
         if not chosen:
             continue

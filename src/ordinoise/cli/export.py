@@ -1,0 +1,35 @@
+"""``ordinoise export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def export(model: Path, out: Path, *, dtype: str = "float32") -> None:
+    """Write a saved model as ONNX, for programs without Python.
+
+    Example: ordinoise export model/ model.onnx
+
+    Parameters
+    ----------
+    model
+        Folder that a classifier's `save` wrote.
+    out
+        The ONNX file; never written over an existing one.
+    dtype
+        Type of the features that will be passed, float32 or float64.
+    """
+    from ordinoise._validation import complain
+    from ordinoise.cli._show import console
+    from ordinoise.estimators.loading import load_model
+
+    if out.exists():
+        raise complain("out", "not exist yet", repr(str(out)), "choose another, or remove it first")
+    loaded = load_model(model)
+    loaded.to_onnx(out, dtype=dtype)
+    size = out.stat().st_size / 1000
+    console().print(
+        f"{type(loaded).__name__} with {len(loaded.classes_)} classes written to {out} ({size:,.0f} kB): "
+        "input 'features', outputs 'label' and 'probabilities'.",
+        markup=False,
+    )
