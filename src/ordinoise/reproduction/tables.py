@@ -26,6 +26,7 @@ def error_table(summary: Summary, metric: str = "mae", name: str = "Table 1") ->
     for dataset in datasets:
         rows += [_paper_row(summary, cells, metric, dataset, *line) for line in LINES]
         rows += [_forward_row(summary, metric, dataset, variant) for variant in ("known", "estimated")]
+    rows = [row for row in rows if set(row[3:]) != {NOTHING}]
     columns = ("data", "loss", "variant", "clean: paper", "clean: here", "noisy: paper", "noisy: here", "recovered")
     notes = [
         "Mean ± standard deviation over the splits; noise on training labels only, errors on clean test labels.",
