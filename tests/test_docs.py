@@ -108,6 +108,12 @@ def test_examples_in_the_reference_run(module: str) -> None:
         assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
+@pytest.mark.parametrize("page", ["learners", "pytorch"])
+def test_the_code_on_a_page_runs(page: str) -> None:
+    for code in re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text(), flags=re.S):
+        exec(compile(code, f"{page}.md", "exec"), {})
+
+
 def test_the_example_on_the_first_page_does_what_it_says() -> None:
     code = re.search(r"```python\n(.*?)```", (DOCS / "index.md").read_text(), flags=re.S)
     assert code
