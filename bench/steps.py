@@ -108,29 +108,14 @@ def ordinary_loop(shape: Shape) -> Run:
 def paper_style(shape: Shape) -> Run:
     """The paper's way: a DataLoader, AdamW as it comes, the loss as the formula is printed."""
     import torch
-    from torch.utils.data import DataLoader, TensorDataset
 
+    from ordinoise.torch.paper_loop import paper_style_loop
+
+    torch.set_num_threads(1)
     features, labels = (torch.from_numpy(array) for array in shape.data())
-    levels = torch.from_numpy(LEVELS.astype(np.float32))
-    loader = DataLoader(TensorDataset(features, labels), batch_size=shape.n_batch, shuffle=True)
-    score, thresholds = _torch_network(shape)
-    adamw = torch.optim.AdamW([*score.parameters(), thresholds], lr=1e-3)
-
-    def run(n_updates: int) -> None:
-        done = 0
-        while done < n_updates:
-            for rows, recorded in loader:
-                exceedance = torch.sigmoid(score(rows) + thresholds)
-                z = levels[recorded]
-                loss = -(z * torch.log(exceedance) + (1 - z) * torch.log(1 - exceedance)).sum(dim=1).mean()
-                adamw.zero_grad()
-                loss.backward()
-                adamw.step()
-                done += 1
-                if done == n_updates:
-                    return
-
-    return run
+    return paper_style_loop(
+        features, labels, torch.from_numpy(LEVELS.astype(np.float32)), shape.n_hidden, shape.n_batch
+    )
 
 
 def microseconds(runs: dict[str, Run], shape: Shape, repeats: int = REPEATS) -> dict[str, float]:

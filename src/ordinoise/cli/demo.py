@@ -60,10 +60,10 @@ def _print_story(console: object, story: Story) -> None:
     console.print("[bold]Your own table[/] (the target is a column of ordered grades):\n")
     console.print(
         "  import pandas as pd\n"
-        "  from ordinoise import OrdinalMLPClassifier, find_label_issues\n"
+        "  from ordinoise import OrdinalClassifier, find_label_issues\n"
         '  table = pd.read_csv("ratings.csv")\n'
         '  X, stars = table.drop(columns="stars"), table["stars"]\n'
-        '  model = OrdinalMLPClassifier(noise="estimate").fit(X, stars)\n'
+        "  model = OrdinalClassifier().fit(X, stars)\n"
         "  model.noise_matrix_                      # how wrong the grades are\n"
         "  find_label_issues(X, stars).to_frame()   # which ones to look at first",
         highlight=False,
