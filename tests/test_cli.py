@@ -70,3 +70,20 @@ def test_export_of_something_else_is_one_sentence(tmp_path: Path) -> None:
     assert result.returncode == 2
     assert result.stderr.startswith("path must hold a readable model.json")
     assert not (tmp_path / "model.onnx").exists()
+
+
+def test_a_study_of_one_problem_has_its_tables_without_ranks(data_dir: Path, tmp_path: Path) -> None:
+    words = ["--datasets", "toy", "--noises", "uniform", "--splits", "1", "--contestants", "network, trusting"]
+    result = _run("bench", "accuracy", *words, "--data-dir", str(data_dir), "--out", "study", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "network, trusting" in (tmp_path / "study" / "accuracy.csv").read_text()
+    assert "Mean ranks" not in (tmp_path / "study" / "accuracy.md").read_text()
+    again = _run("bench", "accuracy", *words, "--data-dir", str(data_dir), "--out", "study", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+
+
+def test_a_study_with_an_unknown_contestant_is_one_sentence(tmp_path: Path) -> None:
+    result = _run("bench", "accuracy", "--contestants", "netwrk, trusting", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "did you mean 'network, trusting'?" in result.stderr
+    assert list(tmp_path.iterdir()) == []

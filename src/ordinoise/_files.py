@@ -6,6 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from ordinoise._validation import complain
+
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file under another name beside it, then rename it into place."""
@@ -20,3 +22,11 @@ def write_whole(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def own_folder(argument: str, path: Path, marks: set[str]) -> None:
+    """Make a folder for results, or make sure that it is one of ours: one that holds a file of `marks`."""
+    path.mkdir(parents=True, exist_ok=True)
+    names = {entry.name for entry in path.iterdir()}
+    if names and not names & marks:
+        raise complain(argument, "be a new folder or one of an earlier run", repr(str(path)), "nothing was written")

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from ordinoise.experiments import StoredResult
 
+STORE = "results.sqlite"
+
 bench = App(name="bench", help="Compare learners under label noise, on your machine.")
 
 
@@ -57,6 +59,7 @@ def accuracy(
     """
     from functools import partial
 
+    from ordinoise._files import own_folder
     from ordinoise.cli._show import TrialProgress, console
     from ordinoise.experiments import ResultStore, run_plan, trial_key
     from ordinoise.experiments.accuracy import missing, plan, processes, run
@@ -65,13 +68,13 @@ def accuracy(
         "quick" if quick else "default", datasets=datasets, contestants=contestants, noises=noises, splits=splits,
         max_rows=max_rows,
     )  # fmt: skip
-    out.mkdir(parents=True, exist_ok=True)
+    own_folder("out", out, {STORE})
     terminal = console()
     if contestants is None and (absent := missing()):
         terminal.print("Left out:", *absent, sep="\n  ", markup=False)
     folder = None if data_dir is None else str(data_dir.expanduser().resolve())
     with (
-        ResultStore(out / "results.sqlite") as store,
+        ResultStore(out / STORE) as store,
         processes(workers) as pool,
         TrialProgress(terminal) as progress,
     ):
@@ -83,6 +86,8 @@ def accuracy(
     for failure in outcome.failures:
         terminal.print(f"failed: {failure.trial}: {failure.error}", markup=False)
     _write(terminal, outcome.results, out)
+    if outcome.failures:
+        raise SystemExit(1)
 
 
 def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> None:
@@ -92,9 +97,10 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> Non
     write_csv(results, out / "accuracy.csv")
     write_markdown(results, out / "accuracy.md")
     for name, noisy in (("noisy", True), ("clean", False)):
-        if not any((stored.trial["noise"] != "none") == noisy for stored in results):
+        try:
+            ranks = mean_ranks(results, noisy=noisy)
+        except ValueError:  # too few entries or problems to rank; the tables are there all the same
             continue
-        ranks = mean_ranks(results, noisy=noisy)
         title = f"Mean ranks by mean absolute error, {name} labels, {ranks.n_blocks} problems"
         terminal.print(f"\n[bold]{title}[/] (critical difference {ranks.critical_difference:.2f})")
         for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True):
@@ -106,4 +112,4 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> Non
                     out / f"ranks-{name}.{suffix}", ranks.entries, ranks.mean_ranks, ranks.critical_difference,
                     title=title, highlighted=ours,
                 )  # fmt: skip
-    terminal.print(f"\nwritten: {out}/accuracy.md, accuracy.csv, ranks-*.png")
+    terminal.print(f"\n{len(results)} results in {out}/accuracy.md and accuracy.csv", markup=False)

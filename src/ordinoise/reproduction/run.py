@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from ordinoise._files import write_whole
-from ordinoise._validation import as_choice, as_count, complain
+from ordinoise._files import own_folder, write_whole
+from ordinoise._validation import as_choice, as_count
 from ordinoise.estimation import IdentifiabilityWarning
 from ordinoise.experiments import (
     Failure,
@@ -133,7 +133,7 @@ def reproduce(request: Request, progress: Progress) -> Reproduction:
     progress : Progress
         Told of every trial.
     """
-    _open_folder(request.out)
+    own_folder("out", request.out, {STORE, "figure.png"})
     if request.part == "figure":
         return Reproduction(files=write_figure_of_rules(request.out, request.protocol))
     with (
@@ -245,12 +245,3 @@ def _sets(request: Request) -> tuple[str, ...]:
 
 def _folder(request: Request) -> str | None:
     return None if request.data_dir is None else str(Path(request.data_dir).expanduser().resolve())
-
-
-def _open_folder(out: Path) -> None:
-    """Make the folder, or make sure that it is one of ours."""
-    out.mkdir(parents=True, exist_ok=True)
-    known = {STORE, "figure.png"}
-    entries = {path.name for path in out.iterdir()}
-    if entries and not entries & known:
-        raise complain("out", "be a new folder or one of an earlier run", repr(str(out)), "nothing was written")
