@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,10 @@ from hypothesis import settings
 # Deadlines measure the machine, not the code.
 settings.register_profile("ordinoise", deadline=None, max_examples=50, derandomize=True)
 settings.load_profile("ordinoise")
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, which some tests are about.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
