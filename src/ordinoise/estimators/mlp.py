@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_number, complain
 from ordinoise.decisions import as_decision
@@ -219,7 +218,7 @@ class OrdinalMLPClassifier(OrdinalClassifierBase):
         if goes_on and not np.array_equal(classes, self.classes_):
             raise complain("y", f"hold the classes of the earlier fit, {self.classes_.tolist()}", classes.tolist())
         self._check_settings(len(classes))
-        weights = self._weights(sample_weight, y, features)
+        weights = self._checked_weights(sample_weight, y, features, self.class_weight)
         rng = as_generator(self.random_state)
         noise = resolve_noise(self.noise, features, ranks, len(classes), raters, int(rng.integers(2**31)))
         self._keep_noise(classes, noise)
@@ -258,7 +257,7 @@ class OrdinalMLPClassifier(OrdinalClassifierBase):
         if isinstance(self.noise, str) or hasattr(self.noise, "fit"):
             advice = "fit once, then pass its noise_matrix_"
             raise complain("noise", "be None or known matrices in partial_fit", repr(self.noise), advice)
-        weights = self._weights(sample_weight, y, features)
+        weights = self._checked_weights(sample_weight, y, features, self.class_weight)
         if first:
             self._generator = as_generator(self.random_state)
         noise = resolve_noise(self.noise, features, ranks, len(ordered), raters, 0)
@@ -330,14 +329,6 @@ class OrdinalMLPClassifier(OrdinalClassifierBase):
                 raise complain("loss", "be 'cross_entropy' for the forward correction", repr(self.loss), advice)
             if self.nonnegative_risk:
                 raise complain("nonnegative_risk", "be False for the forward correction", "True")
-
-    def _weights(self, sample_weight: Any, y: Any, features: NDArray[np.floating]) -> Floats:
-        weights: Floats = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
-        if self.class_weight is not None:
-            weights = weights * compute_sample_weight(self.class_weight, y)
-        if not weights.sum() > 0:
-            raise complain("sample_weight", "be positive for some sample", "only zeros")
-        return weights
 
     def _start(
         self, features: NDArray[np.floating], ranks: Ints, rows: Ints, weights: Floats, rng: np.random.Generator
