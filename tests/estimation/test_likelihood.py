@@ -50,7 +50,8 @@ def test_gradient_equals_finite_differences(name: str, knowing: bool) -> None:
     curve, family, rng = score_curve(bins), noise_family(name, 4), np.random.default_rng(3)
     trusted = np.diag([5.0, 0, 3, 2]) + (rng.integers(3, size=(4, 4)) if name != "none" else 0)
     rate = (-1.5, 0.3) if knowing and name != "none" else None
-    objective = Objective(bins, curve, family, trusted * knowing, rate)
+    settled = rng.integers(2, size=(30, 4, 4)) * np.eye(4) + (rng.integers(2, size=(30, 4, 4)) if name != "none" else 0)
+    objective = Objective(bins, curve, family, trusted * knowing, rate, settled if knowing else None)
     here = np.concatenate([curve.start(bins), family.start(0.1)])
     here += 0.1 * rng.normal(size=len(here))
     step = 1e-5 * np.eye(len(here))
@@ -151,6 +152,51 @@ def test_trusted_labels_pull_the_estimate_towards_what_they_show() -> None:
     assert distance(informed.noise_matrix, ASYMMETRIC) < 0.25 * distance(alone.noise_matrix, ASYMMETRIC)
     assert distance(informed.noise_matrix, ASYMMETRIC) < 0.5 * distance(informed.noise_matrix, ASYMMETRIC.T)
     assert informed.family_weights.get("none", 0.0) == 0
+
+
+def test_labels_settled_in_order_of_suspicion_sharpen_the_estimate_and_do_not_bias_it() -> None:
+    """Neighbours confused along a flat score: hardly identifiable, until a person looks at the worst of them."""
+    noise = adjacent(4, up=0.25, down=0.08)
+    clean, rng = clean_probabilities(3_000, 1.5), np.random.default_rng(5)
+    true = (rng.random((3_000, 1)) > clean.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    labels = (rng.random((3_000, 1)) > noise[true].cumsum(axis=1)[:, :-1]).sum(axis=1)
+    after = clean * noise[:, labels].T
+    suspicion = 1 - (after / after.sum(axis=1, keepdims=True))[np.arange(3_000), labels]
+    rows = np.argsort(-suspicion)[:400]
+    alone = score_likelihood(clean @ noise, labels)
+    informed = score_likelihood(clean @ noise, labels, settled=(rows, true[rows]))
+    pairs = np.zeros((4, 4))
+    np.add.at(pairs, (true[rows], labels[rows]), 1)
+    by_chance = score_likelihood(clean @ noise, labels, trusted=pairs)
+    assert distance(informed.noise_matrix, noise) < 0.025
+    assert distance(by_chance.noise_matrix, noise) > 0.05
+    assert informed.noise_rate_sd < 0.7 * alone.noise_rate_sd
+
+
+def test_information_of_settled_labels_is_the_mean_square_of_their_gradient() -> None:
+    probabilities, labels = simulated(400, ASYMMETRIC)
+    bins = binned_scores(probabilities @ np.arange(4), labels, np.ones(400), 4, 10)
+    curve, family = score_curve(bins), noise_family("power_decay", 4)
+    here = np.concatenate([curve.start(bins), family.start(0.1)])
+    clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.basis(bins.score)))
+    joint = clean[:, :, None] * family.noise_matrix(here[curve.n_parameters :])
+    posterior = joint / joint.sum(axis=1, keepdims=True)
+    rng, nothing = np.random.default_rng(0), np.zeros((4, 4))
+    chosen = rng.integers(0, 30, size=(10, 4))  # how many of each bin and record are looked at, for whatever reason
+
+    def expansion(settled: Floats | None) -> tuple[Floats, Floats]:
+        found = Objective(bins, curve, family, nothing, None, settled).expansion(here)
+        return found.gradient, found.information
+
+    drawn = [
+        np.stack([[rng.multinomial(chosen[b, r], posterior[b, :, r]) for r in range(4)] for b in range(10)])
+        .transpose(0, 2, 1)
+        .astype(float)
+        for _ in range(600)
+    ]
+    gradients = np.array([expansion(settled)[0] for settled in drawn])
+    added = expansion(drawn[0])[1] - expansion(None)[1]
+    assert np.abs(np.cov(gradients.T) - added).max() < 0.15 * np.abs(added).max()
 
 
 @pytest.mark.parametrize("believed", [0.1, 0.4])

@@ -27,7 +27,7 @@ from ordinoise._validation import (
     complain,
 )
 from ordinoise.estimation.families import AVERAGED_FAMILIES, FAMILY_NAMES
-from ordinoise.estimation.score_curve import BinnedScores, binned_scores, score_curve
+from ordinoise.estimation.score_curve import BinnedScores, binned_scores, bins_of, score_curve
 from ordinoise.estimation.score_doubts import doubts_about
 from ordinoise.estimation.score_fit import Evidence, FamilyFit, cold_starts, evidence_weights, fit_family
 
@@ -104,6 +104,7 @@ def score_likelihood(
     prior_rate: float | None = None,
     prior_rate_sd: float = PRIOR_RATE_SD,
     trusted: ArrayLike | None = None,
+    settled: tuple[ArrayLike, ArrayLike] | None = None,
     sample_weight: ArrayLike | None = None,
     n_bins: int | None = None,
     starts: Sequence[float] = (0.06, 0.15),
@@ -123,7 +124,10 @@ def score_likelihood(
     prior_rate : float, optional
         Believed share of wrong labels; `prior_rate_sd` says how firmly, on the logit scale.
     trusted : (K, K), optional
-        Counts of verified labels ``[true, recorded]``.
+        Counts of verified labels ``[true, recorded]`` of other samples, drawn by chance.
+    settled : (rows, labels), optional
+        Verified samples among these: row numbers and true labels. What was verified may have been chosen by features and
+        recorded label, such as the most suspicious first: the likelihood conditions on both.
     sample_weight : (n,), optional
         Weights of the samples; together they count as their effective number.
     n_bins : int, optional
@@ -137,7 +141,8 @@ def score_likelihood(
     bins = _as_bins(table, labels, sample_weight, n_bins)
     counts = _as_trusted(trusted, table.shape[1])
     rate_prior = None if prior_rate is None else _as_rate_prior(prior_rate, prior_rate_sd)
-    evidence = Evidence(bins, score_curve(bins), counts, rate_prior)
+    verified = None if settled is None else _as_settled(settled, table, labels, len(bins.raw))
+    evidence = Evidence(bins, score_curve(bins), counts, rate_prior, verified)
     rates = _as_starts(starts)
     fits = {}
     for name in _possible(_as_families(family), evidence):
@@ -181,7 +186,8 @@ def _without_noise(fits: Mapping[str, FamilyFit], evidence: Evidence) -> FamilyF
 
 def _possible(names: tuple[str, ...], evidence: Evidence) -> tuple[str, ...]:
     """Families that what is known does not rule out: no "none" where noise was seen or is believed in."""
-    seen = (evidence.trusted - np.diag(np.diag(evidence.trusted))).any()
+    pairs = evidence.trusted if evidence.settled is None else evidence.trusted + evidence.settled.sum(axis=0)
+    seen = (pairs - np.diag(np.diag(pairs))).any()
     if not seen and evidence.rate_prior is None:
         return names
     possible = tuple(name for name in names if name != "none")
@@ -228,6 +234,18 @@ def _as_trusted(trusted: ArrayLike | None, n_classes: int) -> Floats:
     counts = as_floats("trusted", trusted, 2)
     if counts.shape != (n_classes, n_classes) or counts.min() < 0:
         raise complain("trusted", f"hold counts [true, recorded], {n_classes} x {n_classes}", f"shape {counts.shape}")
+    return counts
+
+
+def _as_settled(settled: tuple[ArrayLike, ArrayLike], table: Floats, labels: Ints, n_bins: int) -> Floats:
+    """Counts of verified samples, ``[bin, true, recorded]``."""
+    rows = as_labels("settled rows", settled[0], len(labels))
+    true = as_labels("settled labels", settled[1], table.shape[1])
+    as_same_length("settled labels", len(true), "their row numbers", len(rows))
+    if len(np.unique(rows)) < len(rows):
+        raise complain("settled rows", "name every row once", "some twice")
+    counts = np.zeros((n_bins, table.shape[1], table.shape[1]))
+    np.add.at(counts, (bins_of(table @ np.arange(table.shape[1]), n_bins)[rows], true, labels[rows]), 1)
     return counts
 
 

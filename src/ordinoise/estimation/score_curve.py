@@ -53,12 +53,18 @@ class BinnedScores:
 
 def binned_scores(scores: Floats, labels: Ints, weights: Floats, n_classes: int, n_bins: int) -> BinnedScores:
     """Scores sorted into `n_bins` bins that hold equally many samples."""
-    bin_of = np.empty(len(scores), dtype=np.int64)
-    bin_of[np.argsort(scores, kind="stable")] = np.arange(len(scores)) * n_bins // len(scores)
+    bin_of = bins_of(scores, n_bins)
     counts = np.zeros((n_bins, n_classes))
     np.add.at(counts, (bin_of, labels), weights)
     raw = np.bincount(bin_of, scores) / np.bincount(bin_of)
     return BinnedScores(raw, ndtri((np.arange(n_bins) + 0.5) / n_bins), counts)
+
+
+def bins_of(scores: Floats, n_bins: int) -> Ints:
+    """Number of the bin of every score: equally many in each."""
+    bin_of = np.empty(len(scores), dtype=np.int64)
+    bin_of[np.argsort(scores, kind="stable")] = np.arange(len(scores)) * n_bins // len(scores)
+    return bin_of
 
 
 @dataclass(frozen=True, eq=False)

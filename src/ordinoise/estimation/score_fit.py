@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import softmax
@@ -22,17 +22,18 @@ DIFFERENT_RATE = 0.03
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known whatever the family: binned scores, shape of the clean model, trusted labels, a believed rate."""
+    """What is known whatever the family: binned scores, shape of the clean model, verified labels, a believed rate."""
 
     bins: BinnedScores
     curve: ScoreCurve
     trusted: Floats
     rate_prior: tuple[float, float] | None = None
+    settled: Floats | None = None
 
     def objective(self, name: str) -> Objective:
         """What the family called `name` minimises."""
         family = noise_family(name, self.curve.n_classes)
-        return Objective(self.bins, self.curve, family, self.trusted, self.rate_prior)
+        return Objective(self.bins, self.curve, family, self.trusted, self.rate_prior, self.settled)
 
     def without_knowledge(self) -> Evidence:
         """The scores alone."""
@@ -40,7 +41,7 @@ class Evidence:
 
     def with_counts(self, counts: Floats) -> Evidence:
         """The same, had the bins held other labels."""
-        return Evidence(self.bins.with_counts(counts), self.curve, self.trusted, self.rate_prior)
+        return replace(self, bins=self.bins.with_counts(counts))
 
 
 @dataclass(frozen=True, eq=False)

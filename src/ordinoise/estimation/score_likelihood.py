@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ordinoise._validation import Floats, Ints, as_count, as_ranks, as_same_length, complain
+from ordinoise._validation import Ints, as_count, as_ranks, as_same_length, complain
 from ordinoise.estimation._base import Estimate, NoiseEstimator
 from ordinoise.estimation._networks import recorded_probabilities
 from ordinoise.estimation.likelihood import score_likelihood
@@ -30,7 +30,8 @@ class ScoreLikelihood(NoiseEstimator):
     prior_rate : float, optional
         The share of wrong labels you believe in.
     trusted : (indices, labels), optional
-        Rows whose true label is known, and those labels.
+        Rows whose true label is known, and those labels. They may have been picked by suspicion: the estimate allows for
+        it.
     base_estimator : classifier with `predict_proba`, optional
         Predicts the recorded label out of fold; the ordinal network by default.
     n_folds, n_rounds : int
@@ -106,7 +107,7 @@ class ScoreLikelihood(NoiseEstimator):
     def _estimate(self, X: Any, ranks: Ints, rng: np.random.Generator) -> Estimate:
         n_classes = len(self.classes_)
         n_bootstrap = as_count("n_bootstrap", self.n_bootstrap, 0)
-        trusted = self._trusted_counts(ranks)
+        settled = self._settled(ranks)
         self.probabilities_ = recorded_probabilities(
             X, ranks, n_classes, self.base_estimator,
             n_folds=self.n_folds, n_rounds=as_count("n_rounds", self.n_rounds, 1), rng=rng, n_jobs=self.n_jobs,
@@ -117,7 +118,7 @@ class ScoreLikelihood(NoiseEstimator):
             },
         )  # fmt: skip
         self.fit_ = score_likelihood(
-            self.probabilities_, ranks, family=self.family, prior_rate=self.prior_rate, trusted=trusted
+            self.probabilities_, ranks, family=self.family, prior_rate=self.prior_rate, settled=settled
         )
         none = NoiseDraws(np.empty((0, n_classes, n_classes)), np.empty(0))
         resamples = bootstrap(self.fit_, n_draws=n_bootstrap, random_state=rng) if n_bootstrap > 1 else none
@@ -131,8 +132,8 @@ class ScoreLikelihood(NoiseEstimator):
             doubts=self.fit_.doubts,
         )
 
-    def _trusted_counts(self, ranks: Ints) -> Floats | None:
-        """Verified pairs ``[true, recorded]``."""
+    def _settled(self, ranks: Ints) -> tuple[Ints, Ints] | None:
+        """Row numbers and true ranks of the verified samples."""
         if self.trusted is None:
             return None
         if not isinstance(self.trusted, (tuple, list)) or len(self.trusted) != 2:
@@ -141,6 +142,4 @@ class ScoreLikelihood(NoiseEstimator):
         as_same_length("trusted labels", len(labels), "their row numbers", len(rows))
         if rows.dtype.kind not in "iu" or len(rows) == 0 or rows.min() < 0 or rows.max() >= len(ranks):
             raise complain("trusted rows", f"be row numbers from 0 to {len(ranks) - 1}", repr(rows)[:60])
-        counts = np.zeros((len(self.classes_), len(self.classes_)))
-        np.add.at(counts, (as_ranks("trusted labels", labels, self.classes_), ranks[rows]), 1)
-        return counts
+        return rows.astype(np.int64), as_ranks("trusted labels", labels, self.classes_)

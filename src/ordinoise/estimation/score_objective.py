@@ -28,8 +28,9 @@ class Expansion:
 class Objective:
     """Penalised negative log likelihood of binned labels; parameters are those of the curve, then of the family.
 
-    `trusted` counts verified pairs ``[true, recorded]``; `rate_prior` is the logit of a believed noise rate and its
-    standard deviation on that scale.
+    `trusted` counts verified pairs ``[true, recorded]`` of other samples, drawn by chance; `settled` counts verified
+    samples of the bins, ``[bin, true, recorded]``, chosen in whatever way by score and recorded label; `rate_prior` is
+    the logit of a believed noise rate and its standard deviation on that scale.
     """
 
     bins: BinnedScores
@@ -37,6 +38,7 @@ class Objective:
     family: NoiseFamily
     trusted: Floats
     rate_prior: tuple[float, float] | None = None
+    settled: Floats | None = None
 
     def split(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Parameters of the curve, parameters of the noise."""
@@ -64,6 +66,7 @@ class Objective:
         information = slopes.T @ (slopes * expected[:, None])
         self._add_priors(parameters, gradient, information)
         self._add_trusted(log_noise, noise_slopes, gradient, information)
+        self._add_settled(shares, clean_slopes, noise_slopes, gradient, information)
         self._add_rate_prior(parameters, gradient, information)
         return Expansion(self._value(parameters, log_clean, log_noise, log_recorded), gradient, information)
 
@@ -90,6 +93,10 @@ class Objective:
         of_curve, of_noise = self.split(parameters)
         seen = self.trusted > 0
         total = -(self.bins.counts * log_recorded).sum() - self.trusted[seen] @ log_noise[seen]
+        if self.settled is not None:
+            verified = self.settled > 0
+            log_posterior = log_clean[:, :, None] + log_noise - log_recorded[:, None]
+            total -= self.settled[verified] @ log_posterior[verified]
         for residual in (self.curve.prior.residual(of_curve), self.family.prior.residual(of_noise)):
             total += 0.5 * residual @ residual
         if self.rate_prior is not None:
@@ -111,6 +118,19 @@ class Objective:
         gradient[noise] -= flat @ self.trusted.ravel()
         expected = (np.exp(log_noise) * self.trusted.sum(axis=1, keepdims=True)).ravel()
         information[noise, noise] += (flat * expected) @ flat.T
+
+    def _add_settled(
+        self, shares: Floats, clean_slopes: Floats, noise_slopes: Floats, gradient: Floats, information: Floats
+    ) -> None:
+        """Verified labels given bin and record: that these decided what was verified does not bias the answer."""
+        if self.settled is None:
+            return
+        for place, recorded in np.argwhere(self.settled.sum(axis=1)):
+            counts, chances = self.settled[place, :, recorded], shares[place, :, recorded]
+            slopes = np.hstack([clean_slopes[place], noise_slopes[:, :, recorded].T])
+            slopes -= chances @ slopes
+            gradient -= counts @ slopes
+            information += counts.sum() * (slopes.T * chances) @ slopes
 
     def _add_rate_prior(self, parameters: Floats, gradient: Floats, information: Floats) -> None:
         if self.rate_prior is None:
