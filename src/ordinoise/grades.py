@@ -14,9 +14,9 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinoise._validation import Ints, as_ranks, complain
+from ordinoise._validation import Ints, as_ranks, as_same_length, complain
 
-__all__ = ["AlphabeticalOrderWarning", "as_column", "ordered_classes", "ranks_of"]
+__all__ = ["AlphabeticalOrderWarning", "as_column", "ordered_classes", "ranks_of", "trusted_ranks"]
 
 
 class AlphabeticalOrderWarning(UserWarning):
@@ -76,6 +76,19 @@ def ranks_of(argument: str, y: Any, classes: NDArray[Any]) -> Ints:
         if (classes[ranks] == column).all():
             return ranks.astype(np.int64)
     return as_ranks(argument, column, classes)
+
+
+def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> tuple[Ints, Ints]:
+    """Row numbers and true ranks of verified samples, from a pair of row numbers and true labels."""
+    if not isinstance(trusted, (tuple, list)) or len(trusted) != 2:
+        raise complain("trusted", "be a pair of row numbers and true labels", repr(trusted)[:60])
+    rows, labels = np.asarray(trusted[0]), np.asarray(trusted[1])
+    as_same_length("trusted labels", len(labels), "their row numbers", len(rows))
+    if rows.dtype.kind not in "iu" or len(rows) == 0 or rows.min() < 0 or rows.max() >= n_samples:
+        raise complain("trusted rows", f"be row numbers from 0 to {n_samples - 1}", repr(rows)[:60])
+    if len(np.unique(rows)) < len(rows):
+        raise complain("trusted rows", "name every row once", "some twice")
+    return rows.astype(np.int64), as_ranks("trusted labels", labels, classes)
 
 
 def _checked(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

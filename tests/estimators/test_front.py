@@ -14,16 +14,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from ordinoise import AnchorPoints, adjacent, corrupt, inverse_decay
 from ordinoise.estimation import IdentifiabilityWarning
 from ordinoise.estimators._blend import blend_weights
-from ordinoise.estimators._blend_table import Filling
+from ordinoise.estimators._blend_members import Recorded, candidates
+from ordinoise.estimators._blend_table import Filling, Table
+from ordinoise.estimators._noise import ResolvedNoise
 from ordinoise.estimators.front import OrdinalClassifier
 
 ASYMMETRIC = adjacent(4, up=0.4, down=0.02)
 
 
-def _data(n: int = 300, seed: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _data(n: int = 300, seed: int = 0, scale: float = 0.15) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 3))
-    return X, np.digitize(X[:, 0] + 0.5 * X[:, 1] + rng.normal(scale=0.15, size=n), [-1, 0, 1])
+    return X, np.digitize(X[:, 0] + 0.5 * X[:, 1] + rng.normal(scale=scale, size=n), [-1, 0, 1])
 
 
 X, Y = _data()
@@ -160,6 +162,71 @@ def test_each_rater_is_read_by_their_own_matrix() -> None:
         return -model.selection_["blend"]
 
     assert error({0: np.eye(4), 1: ASYMMETRIC}) < error({1: np.eye(4), 0: ASYMMETRIC})
+
+
+def test_a_settled_label_speaks_for_one_grade_and_the_others_for_what_the_noise_allows() -> None:
+    table = Table(X, Filling.of(X, []))
+    data = Recorded(table, NOISY, np.ones(len(Y)), ResolvedNoise(ASYMMETRIC[None], None))
+    rows = np.array([3, 40])
+    settled = data.with_settled((rows, Y[rows]))
+    expected = data.likelihood.copy()
+    expected[rows] = np.eye(4)[Y[rows]]
+    np.testing.assert_array_equal(settled.likelihood, expected)
+    np.testing.assert_array_equal(data.ranks, NOISY)
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_trusted_labels_are_learned_from_and_bear_witness_of_the_noise() -> None:
+    """Grades overlap so much that noise between neighbours is hardly told from it, until the worst 200 are settled."""
+    features, true = _data(1200, seed=7, scale=0.5)
+    noisy = corrupt(true, ASYMMETRIC, 3)
+    alone = OrdinalClassifier(**NETWORKS).fit(features, noisy)
+    assert alone.out_of_fold_ is not None
+    after = alone.out_of_fold_ * alone.noise_matrix_[:, noisy].T
+    worst = np.argsort(after[np.arange(1200), noisy] / after.sum(axis=1))[:200]
+    helped = OrdinalClassifier(**NETWORKS).fit(features, noisy, trusted=(worst, true[worst]))
+    X_new, y_new = _data(3000, seed=8, scale=0.5)
+    distance = [np.abs(model.noise_matrix_ - ASYMMETRIC).mean() for model in (alone, helped)]
+    width = [np.ptp(model.noise_estimator_.noise_rate_interval_) for model in (alone, helped)]
+    errors = [np.abs(model.predict(X_new) - y_new).mean() for model in (alone, helped)]
+    assert distance[1] < 0.5 * distance[0]
+    assert width[1] < 0.7 * width[0]
+    assert errors[1] < errors[0]
+
+
+def test_trusted_rows_without_weight_are_not_there() -> None:
+    weights = np.ones(len(Y))
+    weights[:20] = 0
+    rows = np.arange(15, 30)
+    weighted = OrdinalClassifier(noise=ASYMMETRIC, **NETWORKS).fit(X, NOISY, weights, trusted=(rows, Y[rows]))
+    later = np.arange(20, 30)
+    shorter = OrdinalClassifier(noise=ASYMMETRIC, **NETWORKS).fit(X[20:], NOISY[20:], trusted=(later - 20, Y[later]))
+    np.testing.assert_array_equal(weighted.predict_proba(X), shorter.predict_proba(X))
+
+
+def test_a_row_cannot_be_trusted_twice() -> None:
+    with pytest.raises(ValueError, match="trusted rows must name every row once, got some twice"):
+        OrdinalClassifier(noise=ASYMMETRIC, **NETWORKS).fit(X, NOISY, trusted=([1, 1], [0, 2]))
+
+
+def test_every_model_that_stops_by_the_rows_left_out_keeps_its_curve() -> None:
+    curves = _fitted().curves_
+    assert set(curves) == {"linear network", "small network", "large network", "softmax trees", "ordered trees"}
+    assert all(len(curve) > 5 for name in curves if name != "linear network" for curve in curves[name])
+    assert all(len(curve) == 0 for curve in curves["linear network"])
+
+
+def test_progress_is_shown_on_standard_error_only(capsys: pytest.CaptureFixture[str]) -> None:
+    OrdinalClassifier(noise=ASYMMETRIC, **NETWORKS, verbose=True).fit(X[:60], NOISY[:60])
+    assert capsys.readouterr().out == ""
+
+
+def test_many_rows_are_left_to_one_head_of_trees_and_three_folds() -> None:
+    assert "softmax trees" not in candidates("boosting", 100_001, ())
+    assert "softmax trees" in candidates("boosting", 100_000, ())
+    rng = np.random.default_rng(0)
+    assert OrdinalClassifier()._folds(np.zeros(100_001, dtype=np.int64), rng).max() == 2
+    assert OrdinalClassifier()._folds(np.zeros(100_000, dtype=np.int64), rng).max() == 4
 
 
 def test_neither_threads_nor_a_second_fit_change_the_model() -> None:

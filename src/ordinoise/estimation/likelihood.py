@@ -126,8 +126,8 @@ def score_likelihood(
     trusted : (K, K), optional
         Counts of verified labels ``[true, recorded]`` of other samples, drawn by chance.
     settled : (rows, labels), optional
-        Verified samples among these: row numbers and true labels. What was verified may have been chosen by features and
-        recorded label, such as the most suspicious first: the likelihood conditions on both.
+        Verified samples among these: row numbers and true labels. What was verified may have been chosen by features
+        and recorded label, such as the most suspicious first: the likelihood conditions on both.
     sample_weight : (n,), optional
         Weights of the samples; together they count as their effective number.
     n_bins : int, optional

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ordinoise._validation import Ints, as_count, as_ranks, as_same_length, complain
+from ordinoise._validation import Ints, as_count
 from ordinoise.estimation._base import Estimate, NoiseEstimator
 from ordinoise.estimation._networks import recorded_probabilities
 from ordinoise.estimation.likelihood import score_likelihood
 from ordinoise.estimation.score_bootstrap import NoiseDraws, bootstrap
+from ordinoise.grades import trusted_ranks
 
 
 class ScoreLikelihood(NoiseEstimator):
@@ -30,8 +31,8 @@ class ScoreLikelihood(NoiseEstimator):
     prior_rate : float, optional
         The share of wrong labels you believe in.
     trusted : (indices, labels), optional
-        Rows whose true label is known, and those labels. They may have been picked by suspicion: the estimate allows for
-        it.
+        Rows whose true label is known, and those labels. They may have been picked by suspicion: the estimate
+        allows for it.
     base_estimator : classifier with `predict_proba`, optional
         Predicts the recorded label out of fold; the ordinal network by default.
     n_folds, n_rounds : int
@@ -107,7 +108,7 @@ class ScoreLikelihood(NoiseEstimator):
     def _estimate(self, X: Any, ranks: Ints, rng: np.random.Generator) -> Estimate:
         n_classes = len(self.classes_)
         n_bootstrap = as_count("n_bootstrap", self.n_bootstrap, 0)
-        settled = self._settled(ranks)
+        settled = None if self.trusted is None else trusted_ranks(self.trusted, self.classes_, len(ranks))
         self.probabilities_ = recorded_probabilities(
             X, ranks, n_classes, self.base_estimator,
             n_folds=self.n_folds, n_rounds=as_count("n_rounds", self.n_rounds, 1), rng=rng, n_jobs=self.n_jobs,
@@ -131,15 +132,3 @@ class ScoreLikelihood(NoiseEstimator):
             likelihood_ratio=2 * gain,
             doubts=self.fit_.doubts,
         )
-
-    def _settled(self, ranks: Ints) -> tuple[Ints, Ints] | None:
-        """Row numbers and true ranks of the verified samples."""
-        if self.trusted is None:
-            return None
-        if not isinstance(self.trusted, (tuple, list)) or len(self.trusted) != 2:
-            raise complain("trusted", "be a pair of row numbers and true labels", repr(self.trusted)[:60])
-        rows, labels = np.asarray(self.trusted[0]), np.asarray(self.trusted[1])
-        as_same_length("trusted labels", len(labels), "their row numbers", len(rows))
-        if rows.dtype.kind not in "iu" or len(rows) == 0 or rows.min() < 0 or rows.max() >= len(ranks):
-            raise complain("trusted rows", f"be row numbers from 0 to {len(ranks) - 1}", repr(rows)[:60])
-        return rows.astype(np.int64), as_ranks("trusted labels", labels, self.classes_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints, as_count
-from ordinoise.estimators._blend_members import Candidate, Model, Recorded
+from ordinoise.estimators._blend_members import Candidate, Fitted, Model, Recorded
 from ordinoise.estimators._blend_table import Table
 
 FLOOR = 1e-12
@@ -36,12 +36,15 @@ class Blend:
         Mean log-likelihood of the recorded labels, out of fold, of every candidate and of the blend.
     out_of_fold : array of shape (n_samples, n_classes)
         Probabilities of the true label by models that did not see the row.
+    curves : mapping of str to tuple
+        Loss of the rows left out after each epoch or round, for every model; empty where nothing was stopped by it.
     """
 
     models: Mapping[str, tuple[Model, ...]]
     weights: Mapping[str, float]
     log_likelihoods: Mapping[str, float]
     out_of_fold: Floats
+    curves: Mapping[str, tuple[Sequence[float], ...]]
 
     def probabilities(self, table: Table) -> Floats:
         """Probability of each true class, shape (n_samples, n_classes)."""
@@ -68,6 +71,7 @@ def fitted_blend(
     seed: int,
     n_jobs: int | None,
     drop: bool,
+    on_fit: Callable[[], None] = lambda: None,
 ) -> Blend:
     """Fit every candidate without each fold, and weigh the candidates by the likelihood of the rows left out.
 
@@ -77,8 +81,10 @@ def fitted_blend(
         Fold of every row, as often as the folds were drawn.
     drop : bool
         Whether candidates of hardly any weight are left out.
+    on_fit : callable
+        Called after every fit, to show progress.
     """
-    models, out_of_fold = _fitted(candidates, data, folds, seed, n_jobs)
+    models, out_of_fold, curves = _fitted(candidates, data, folds, seed, n_jobs, on_fit)
     evidence = {name: (table * data.likelihood).sum(axis=1) for name, table in out_of_fold.items()}
     weights = blend_weights(evidence, data.weights, drop=drop)
     together = np.sum([weights[name] * table for name, table in out_of_fold.items()], axis=0)
@@ -87,7 +93,7 @@ def fitted_blend(
         name: float(np.average(np.log(np.maximum(chance, FLOOR)), weights=data.weights))
         for name, chance in evidence.items()
     }
-    return Blend(models, weights, log_likelihoods, together)
+    return Blend(models, weights, log_likelihoods, together, curves)
 
 
 def blend_weights(evidence: Mapping[str, Floats], sample_weight: Floats, *, drop: bool) -> dict[str, float]:
@@ -112,24 +118,32 @@ def blend_weights(evidence: Mapping[str, Floats], sample_weight: Floats, *, drop
 
 
 def _fitted(
-    candidates: Mapping[str, Candidate], data: Recorded, folds: Ints, seed: int, n_jobs: int | None
-) -> tuple[dict[str, tuple[Model, ...]], dict[str, Floats]]:
-    """Models of every candidate, and its out-of-fold probabilities, averaged over the rounds."""
+    candidates: Mapping[str, Candidate],
+    data: Recorded,
+    folds: Ints,
+    seed: int,
+    n_jobs: int | None,
+    on_fit: Callable[[], None],
+) -> tuple[dict[str, tuple[Model, ...]], dict[str, Floats], dict[str, tuple[Sequence[float], ...]]]:
+    """Models of every candidate, its out-of-fold probabilities, averaged over the rounds, and its curves."""
     tasks = [(name, drawn, fold) for name in candidates for drawn in folds for fold in range(int(drawn.max()) + 1)]
     seeds = np.random.default_rng(seed).integers(2**31, size=len(tasks)).tolist()
     out_of_fold = {name: np.zeros((len(data.ranks), data.n_classes)) for name in candidates}
     _ = data.table.dense  # made once, before threads ask for it
 
-    def fit(task: tuple[str, Ints, int], task_seed: int) -> tuple[Model, Ints, Floats]:
+    def fit(task: tuple[str, Ints, int], task_seed: int) -> tuple[Fitted, Ints, Floats]:
         name, drawn, fold = task
         held_out = np.flatnonzero(drawn == fold)
-        model = candidates[name].fitted(data, np.flatnonzero(drawn != fold), held_out, task_seed)
-        return model, held_out, model.probabilities(data.table.rows(held_out))
+        fitted = candidates[name].fitted(data, np.flatnonzero(drawn != fold), held_out, task_seed)
+        return fitted, held_out, fitted.model.probabilities(data.table.rows(held_out))
 
     workers = min(len(tasks), os.cpu_count() or 1) if n_jobs is None else as_count("n_jobs", n_jobs, 1)
     models: dict[str, tuple[Model, ...]] = dict.fromkeys(candidates, ())
+    curves: dict[str, tuple[Sequence[float], ...]] = dict.fromkeys(candidates, ())
     with ThreadPoolExecutor(workers) as pool:
-        for (name, _, _), (model, held_out, found) in zip(tasks, pool.map(fit, tasks, seeds), strict=True):
-            models[name] = (*models[name], model)
+        for (name, _, _), (fitted, held_out, found) in zip(tasks, pool.map(fit, tasks, seeds), strict=True):
+            models[name] = (*models[name], fitted.model)
+            curves[name] = (*curves[name], fitted.curve)
             out_of_fold[name][held_out] += found / len(folds)
-    return models, out_of_fold
+            on_fit()
+    return models, out_of_fold, curves

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,6 +20,8 @@ from ordinoise.mlp import Architecture, Network, Objective, Optimiser, initial_n
 from ordinoise.rows import center_and_scale
 
 FEW_ROWS = 2000
+MANY_ROWS = 100_000
+"""Above this one head of trees takes part, with more leaves and fewer rounds: what a second one adds is small there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,16 @@ class Recorded:
         """How many classes there are."""
         return self.noise.matrices.shape[1]
 
+    def with_settled(self, settled: tuple[Ints, Ints]) -> Recorded:
+        """The same with verified labels: as if somebody who never errs had recorded them."""
+        rows, true = settled
+        ranks, raters = self.ranks.copy(), np.zeros(len(self.ranks), dtype=np.int64)
+        if self.noise.raters is not None:
+            raters[:] = self.noise.raters
+        ranks[rows], raters[rows] = true, len(self.noise.matrices)
+        matrices = np.concatenate([self.noise.matrices, np.eye(self.n_classes)[None]])
+        return replace(self, ranks=ranks, noise=ResolvedNoise(matrices, raters, self.noise.estimator))
+
     @property
     def likelihood(self) -> Floats:
         """Probability of each row's record under every true class, shape (n_samples, n_classes)."""
@@ -49,10 +62,17 @@ class Model(Protocol):
         """Probability of each true class, shape (n_samples, n_classes)."""
 
 
+class Fitted(NamedTuple):
+    """A fitted learner, and the loss of the rows left out after each epoch or round if that stopped it."""
+
+    model: Model
+    curve: Sequence[float]
+
+
 class Candidate(Protocol):
     """A learner with its settings."""
 
-    def fitted(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Model:
+    def fitted(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Learn from some rows; others may say when to stop."""
 
 
@@ -90,7 +110,7 @@ class NetworkCandidate:
     patience: int = 15
     max_epochs: int = 200
 
-    def fitted(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> NetworkModel:
+    def fitted(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimise the forward loss."""
         rng, dense = np.random.default_rng(seed), data.table.dense
         center, scale = center_and_scale(dense, rows, data.weights)
@@ -108,7 +128,7 @@ class NetworkCandidate:
             max_epochs=self.max_epochs, rng=rng, sample_weight=data.weights, raters=data.noise.raters, rows=rows,
             validation_rows=held_out if self.stops else None, patience=self.patience, tolerance=0.0,
         )  # fmt: skip
-        return NetworkModel(training.network)
+        return Fitted(NetworkModel(training.network), training.validation_curve)
 
 
 @dataclass(frozen=True)
@@ -120,7 +140,7 @@ class TreesCandidate:
     max_rounds: int = 1000
     patience: int = 30
 
-    def fitted(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> TreesModel:
+    def fitted(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimise the forward loss."""
         objective = OBJECTIVES[self.head](data.noise.matrices)
         sample = Sample(data.table.features, objective.cells(data.ranks, data.noise.raters), data.weights)
@@ -128,7 +148,7 @@ class TreesCandidate:
             sample.rows(rows), objective, _class_frequencies(data, rows), self.settings,
             n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=self.patience,
         )  # fmt: skip
-        return TreesModel(training.ensemble)
+        return Fitted(TreesModel(training.ensemble), training.validation_curve)
 
 
 def candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
@@ -143,9 +163,10 @@ def candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> di
         found["small network"] = NetworkCandidate((32,), rate, **stopping)
         found["large network"] = NetworkCandidate((64, 64), rate, batch_size=32 if few else 64, **stopping)
     if learner == "boosting" or (learner != "mlp" and importlib.util.find_spec("lightgbm") is not None):
+        many = n_samples > MANY_ROWS
         settings = BoosterSettings(
             learning_rate=0.1,
-            num_leaves=15,
+            num_leaves=63 if many else 15,
             min_child_samples=min(20, max(1, n_samples // 8)),
             subsample=0.8,
             colsample_bytree=0.8,
@@ -153,8 +174,9 @@ def candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> di
             categorical=categorical,
             n_jobs=1,
         )
-        found["softmax trees"] = TreesCandidate("softmax", settings)
-        found["ordered trees"] = TreesCandidate("ordered", settings)
+        if not many:
+            found["softmax trees"] = TreesCandidate("softmax", settings)
+        found["ordered trees"] = TreesCandidate("ordered", settings, max_rounds=300 if many else 1000)
     return found
 
 

@@ -20,13 +20,19 @@ SMALLEST_SPREAD = 1e-6
 N_DRAWS = 500
 
 
-def estimated_noise(probabilities: Floats, ranks: Ints, weights: Floats, seed: int) -> ScoreLikelihood:
+Settled = tuple[Ints, Ints]
+"""Row numbers and true ranks of verified samples."""
+
+
+def estimated_noise(
+    probabilities: Floats, ranks: Ints, weights: Floats, seed: int, settled: Settled | None = None
+) -> ScoreLikelihood:
     """The default noise estimator, fitted to probabilities of the recorded labels that are already there.
 
     Its intervals come from the normal approximation of the posterior, without refits.
     """
     n_classes = probabilities.shape[1]
-    fit = score_likelihood(probabilities, ranks, sample_weight=weights)
+    fit = score_likelihood(probabilities, ranks, sample_weight=weights, settled=settled)
     draws = posterior_draws(fit, n_draws=N_DRAWS, random_state=seed)
     estimator = ScoreLikelihood(n_bootstrap=0, classes=np.arange(n_classes), random_state=seed)
     estimator.classes_ = np.arange(n_classes)
@@ -43,11 +49,13 @@ def estimated_noise(probabilities: Floats, ranks: Ints, weights: Floats, seed: i
     return estimator
 
 
-def noise_or_trust(probabilities: Floats, ranks: Ints, weights: Floats, seed: int) -> ResolvedNoise:
+def noise_or_trust(
+    probabilities: Floats, ranks: Ints, weights: Floats, seed: int, settled: Settled | None = None
+) -> ResolvedNoise:
     """The estimate, or no noise and a warning where there are too few rows, or no score that tells them apart."""
     scores: NDArray[np.float64] = probabilities @ np.arange(probabilities.shape[1])
     if len(ranks) >= FEWEST_ROWS and np.ptp(scores) > SMALLEST_SPREAD:
-        estimator = estimated_noise(probabilities, ranks, weights, seed)
+        estimator = estimated_noise(probabilities, ranks, weights, seed, settled)
         return ResolvedNoise(estimator.noise_matrix_[None], None, estimator)
     warnings.warn(
         f"the labels are trusted: to estimate their noise takes {FEWEST_ROWS} rows and features that tell them apart, "

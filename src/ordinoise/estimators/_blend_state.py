@@ -78,7 +78,7 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     model.noise_estimator_ = None
     model.weights_, model.selection_ = settings["weights"], settings["selection"]
     model.learner_ = settings["learner"]
-    model.out_of_fold_ = None
+    model.out_of_fold_, model.curves_ = None, {}
 
 
 def _put(key: str, model: Model, arrays: Arrays, texts: dict[str, str]) -> dict[str, Any]:

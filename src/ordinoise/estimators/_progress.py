@@ -1,4 +1,4 @@
-"""A progress bar over epochs, for ``verbose=True``."""
+"""Progress bars, for ``verbose=True``."""
 
 from __future__ import annotations
 
@@ -31,3 +31,18 @@ def epoch_progress(verbose: bool, max_iter: int) -> Iterator[OnEpoch | None]:
             progress.update(task, completed=epoch, description=words)
 
         yield on_epoch
+
+
+@contextmanager
+def fit_progress(verbose: bool, n_fits: int) -> Iterator[Callable[[], None]]:
+    """What to call after every fit: a bar on standard error, or nothing."""
+    if not verbose:
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = [SpinnerColumn(), TextColumn("learning"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task("", total=n_fits)
+        yield lambda: progress.advance(task)

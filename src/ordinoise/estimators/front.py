@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,15 +13,16 @@ from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generato
 from ordinoise.decisions import as_decision
 from ordinoise.estimators import _blend_state
 from ordinoise.estimators._blend import Blend, average, fitted_blend
-from ordinoise.estimators._blend_members import Candidate, Model, NetworkModel, Recorded, TreesModel, candidates
-from ordinoise.estimators._blend_noise import noise_or_trust
+from ordinoise.estimators._blend_members import MANY_ROWS, Model, NetworkModel, Recorded, TreesModel, candidates
+from ordinoise.estimators._blend_noise import Settled, noise_or_trust
 from ordinoise.estimators._blend_table import Filling, Table
 from ordinoise.estimators._columns import Columns
 from ordinoise.estimators._noise import ResolvedNoise, refuse_raters, resolve_noise
 from ordinoise.estimators._persistence import Arrays
+from ordinoise.estimators._progress import fit_progress
 from ordinoise.estimators._table_base import TableClassifierBase
 from ordinoise.folds import stratified_folds
-from ordinoise.grades import as_column
+from ordinoise.grades import as_column, trusted_ranks
 
 LEARNERS = ("auto", "mlp", "boosting", "blend")
 NEGLIGIBLE = 1e-3
@@ -55,14 +57,16 @@ class OrdinalClassifier(TableClassifierBase):
         Weights of the recorded classes.
     categorical_features : "auto", sequence or None, default="auto"
         Columns that hold categories; "auto" takes those of a frame that are categorical or text.
-    n_folds : int, default=5
-        Parts of the data, each left out in turn.
+    n_folds : int, optional
+        Parts of the data, each left out in turn; by default 5, and 3 above 100,000 rows.
     n_rounds : int, optional
         How often the folds are drawn; by default twice below 1000 rows, where chance rules, and once above.
     n_jobs : int, optional
         Models at a time, in threads; all processors by default. The answer does not depend on it.
     random_state : int, Generator, RandomState or None
         Folds, networks, trees.
+    verbose : bool, default=False
+        Whether to show on standard error how many of the fits are done.
 
     Attributes
     ----------
@@ -84,6 +88,8 @@ class OrdinalClassifier(TableClassifierBase):
         Probability of each true label of the training rows that have weight, by models that did not see the row.
     models_ : dict of str to tuple
         Fitted models of each candidate.
+    curves_ : dict of str to tuple
+        Loss of the rows left out after each epoch or round, for every model of each candidate.
 
     Notes
     -----
@@ -112,6 +118,7 @@ class OrdinalClassifier(TableClassifierBase):
     noise_matrices_: Floats
     noise_estimator_: Any
     out_of_fold_: Floats | None
+    curves_: Mapping[str, tuple[Sequence[float], ...]]
 
     def __init__(
         self,
@@ -122,10 +129,11 @@ class OrdinalClassifier(TableClassifierBase):
         classes: Any = None,
         class_weight: Any = None,
         categorical_features: Any = "auto",
-        n_folds: int = 5,
+        n_folds: int | None = None,
         n_rounds: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: bool = False,
     ) -> None:
         self.learner = learner
         self.noise = noise
@@ -137,8 +145,9 @@ class OrdinalClassifier(TableClassifierBase):
         self.n_rounds = n_rounds
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, trusted: Any = None) -> Self:
         """Learn from recorded labels.
 
         Parameters
@@ -151,6 +160,9 @@ class OrdinalClassifier(TableClassifierBase):
             Weights of the samples; a sample of no weight is not there.
         raters : column of shape (n_samples,), optional
             Who recorded each label, when `noise` holds a matrix for each rater.
+        trusted : (rows, labels), optional
+            Numbers of rows whose true label is known, and those labels: learned from as they are, and a witness of the
+            noise. They may have been picked by suspicion.
         """
         features = self._checked_features(X, reset=True)
         self.classes_, ranks = self._checked_labels(y, len(features), self.classes)
@@ -166,7 +178,8 @@ class OrdinalClassifier(TableClassifierBase):
         table, folds = Table(features[there], self.filling_), self._folds(ranks[there], rng)
         trusting = ResolvedNoise(np.eye(len(self.classes_))[None], None)
         plain = Recorded(table, ranks[there], weights[there], trusting)
-        self._keep(*self._blended(plain, raters, folds, rng))
+        settled = None if trusted is None else _among(there, trusted_ranks(trusted, self.classes_, len(ranks)))
+        self._keep(*self._blended(plain, raters, settled, folds, rng))
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -176,30 +189,35 @@ class OrdinalClassifier(TableClassifierBase):
         return average(self.models_, self.weights_, table)
 
     def _blended(
-        self, plain: Recorded, raters: Any, folds: Ints, rng: np.random.Generator
+        self, plain: Recorded, raters: Any, settled: Settled | None, folds: Ints, rng: np.random.Generator
     ) -> tuple[ResolvedNoise, Blend]:
         """The noise, and the blend that corrects for it."""
         chosen = candidates(self.learner, len(plain.ranks), tuple(self.columns_.categories))
         noise_seed, blend_seed = (int(seed) for seed in rng.integers(2**31, size=2))
-        if not isinstance(self.noise, str) or self.noise != "estimate":
-            noise = resolve_noise(self.noise, plain.table.dense, plain.ranks, plain.n_classes, raters, noise_seed)
-            return noise, self._blend(chosen, plain, noise, folds, blend_seed)
-        refuse_raters(raters)
-        trusting = self._blend(chosen, plain, plain.noise, folds, blend_seed)
-        noise = noise_or_trust(trusting.out_of_fold, plain.ranks, plain.weights, noise_seed)
-        if 1 - noise.pooled.diagonal().min() < NEGLIGIBLE:
-            return noise, trusting
-        return noise, self._blend(chosen, plain, noise, folds, blend_seed)
+        estimates = isinstance(self.noise, str) and self.noise == "estimate"
+        n_fits = len(chosen) * sum(int(drawn.max()) + 1 for drawn in folds) * (2 if estimates else 1)
+        with fit_progress(self.verbose, n_fits) as on_fit:
 
-    def _blend(
-        self, chosen: Mapping[str, Candidate], plain: Recorded, noise: ResolvedNoise, folds: Ints, seed: int
-    ) -> Blend:
-        data = Recorded(plain.table, plain.ranks, plain.weights, noise)
-        return fitted_blend(chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=self.learner == "auto")
+            def blend(noise: ResolvedNoise, settled: Settled | None = None) -> Blend:
+                data = replace(plain, noise=noise)
+                data = data if settled is None else data.with_settled(settled)
+                options: dict[str, Any] = {"seed": blend_seed, "n_jobs": self.n_jobs, "drop": self.learner == "auto"}
+                return fitted_blend(chosen, data, folds, on_fit=on_fit, **options)
+
+            if not estimates:
+                noise = resolve_noise(self.noise, plain.table.dense, plain.ranks, plain.n_classes, raters, noise_seed)
+                return noise, blend(noise, settled)
+            refuse_raters(raters)
+            trusting = blend(plain.noise)
+            noise = noise_or_trust(trusting.out_of_fold, plain.ranks, plain.weights, noise_seed, settled)
+            if settled is None and 1 - noise.pooled.diagonal().min() < NEGLIGIBLE:
+                return noise, trusting
+            return noise, blend(noise, settled)
 
     def _folds(self, ranks: Ints, rng: np.random.Generator) -> Ints:
         """Fold of every row, shape (n_rounds, n_samples)."""
-        n_folds = min(as_count("n_folds", self.n_folds, 2), len(ranks))
+        wanted = (3 if len(ranks) > MANY_ROWS else 5) if self.n_folds is None else as_count("n_folds", self.n_folds, 2)
+        n_folds = min(wanted, len(ranks))
         usual = ROUNDS_WHEN_SMALL if len(ranks) < SMALL else 1
         n_rounds = usual if self.n_rounds is None else as_count("n_rounds", self.n_rounds, 1)
         return np.stack([stratified_folds(ranks, n_folds, rng) for _ in range(n_rounds)])
@@ -208,7 +226,7 @@ class OrdinalClassifier(TableClassifierBase):
         self.noise_matrix_, self.noise_matrices_, self.noise_estimator_ = noise.pooled, noise.matrices, noise.estimator
         self.models_ = {name: models for name, models in blend.models.items() if blend.weights[name] > 0}
         self.weights_, self.selection_ = dict(blend.weights), dict(blend.log_likelihoods)
-        self.out_of_fold_ = blend.out_of_fold
+        self.out_of_fold_, self.curves_ = blend.out_of_fold, dict(blend.curves)
         kinds = {"boosting" if isinstance(models[0], TreesModel) else "mlp" for models in self.models_.values()}
         self.learner_ = "blend" if len(kinds) == 2 else kinds.pop()
 
@@ -237,3 +255,10 @@ class OrdinalClassifier(TableClassifierBase):
         model = cls(**_blend_state.parameters_from(settings))
         _blend_state.restore(model, settings, arrays)
         return model
+
+
+def _among(there: Ints, settled: Settled) -> Settled | None:
+    """The verified rows that have weight, numbered among those."""
+    rows, true = settled
+    known = np.isin(rows, there)
+    return (np.searchsorted(there, rows[known]), true[known]) if known.any() else None
