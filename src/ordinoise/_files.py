@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ordinoise._validation import complain
@@ -30,3 +33,26 @@ def own_folder(argument: str, path: Path, marks: set[str]) -> None:
     names = {entry.name for entry in path.iterdir()}
     if names and not names & marks:
         raise complain(argument, "be a new folder or one of an earlier run", repr(str(path)), "nothing was written")
+
+
+@contextmanager
+def new_folder(argument: str, path: Path) -> Iterator[Path]:
+    """A folder to write into that takes its name when all is written; nothing is left of it otherwise."""
+    refuse_existing(argument, path)
+    if not path.absolute().parent.is_dir():
+        raise complain(argument, "lie in a folder that exists", repr(str(path)))
+    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.absolute().parent))
+    try:
+        yield folder
+        folder.chmod(0o755)
+        refuse_existing(argument, path)
+        folder.rename(path)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def refuse_existing(argument: str, path: Path) -> None:
+    """Complain where something has the name already."""
+    if path.exists() or path.is_symlink():
+        raise complain(argument, "not exist yet", repr(str(path)), "choose another, or remove it first")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import NormalDist
 from typing import Any
 
@@ -17,12 +17,14 @@ from ordinoise._validation import (
     Ints,
     as_choice,
     as_floats,
+    as_labels,
     as_noise_matrix,
     as_number,
     as_same_length,
     as_weights,
     complain,
 )
+from ordinoise.decisions import decide
 from ordinoise.estimators._base import OrdinalClassifierBase
 from ordinoise.grades import ordered_classes, ranks_of
 from ordinoise.metrics import (
@@ -37,7 +39,7 @@ from ordinoise.noise import SINGULAR_CONDITION
 RANKED_PROBABILITY = "ranked_probability_score"
 KENDALL = "kendall_tau"
 
-__all__ = ["Evaluation", "KnownNoise", "evaluate", "known_noise"]
+__all__ = ["Evaluation", "KnownNoise", "evaluate", "evaluate_probabilities", "known_noise"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,11 +167,54 @@ def evaluate(
     True
     """
     order = _order(model, labels, y_noisy)
-    names = _metric_names(metrics, model)
+    names = _metric_names(metrics, model, hasattr(model, "predict_proba"))
     recorded = ranks_of("y_noisy", y_noisy, order)
     noise = known_noise(noise_matrix, len(order))
-    answers = _Answers(model, X, order)
-    as_same_length("y_noisy", len(recorded), "X", len(answers.predicted))
+    predicted = ranks_of("model.predict", model.predict(X), order)
+    as_same_length("y_noisy", len(recorded), "X", len(predicted))
+    answers = _Answers(predicted, partial(_probabilities_of, model, X, order))
+    return _scored(recorded, answers, noise, names, sample_weight, confidence)
+
+
+def evaluate_probabilities(
+    probabilities: ArrayLike,
+    recorded: ArrayLike,
+    noise_matrix: Any,
+    *,
+    decision: str | ArrayLike = "median",
+    metrics: Sequence[str] | None = None,
+    sample_weight: ArrayLike | None = None,
+    confidence: float = 0.95,
+) -> Evaluation:
+    """The same as :func:`evaluate`, from probabilities that are already there, such as those out of fold.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_samples, n_classes)
+        Of each true class, by a model that did not see the sample.
+    recorded : int array of shape (n_samples,)
+        Ranks of the recorded labels.
+    noise_matrix, metrics, sample_weight, confidence
+        As in :func:`evaluate`.
+    decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), default="median"
+        How a class is predicted from them.
+    """
+    table = as_floats("probabilities", probabilities, 2)
+    labels = as_labels("recorded", recorded, table.shape[1])
+    as_same_length("recorded", len(labels), "probabilities", len(table))
+    answers = _Answers(decide(table, decision), lambda: table)
+    names = _metric_names(metrics, None, True)
+    return _scored(labels, answers, known_noise(noise_matrix, table.shape[1]), names, sample_weight, confidence)
+
+
+def _scored(
+    recorded: Ints,
+    answers: _Answers,
+    noise: KnownNoise,
+    names: Sequence[str],
+    sample_weight: ArrayLike | None,
+    confidence: float,
+) -> Evaluation:
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
     usable = noise.replicates[np.linalg.cond(noise.replicates) < SINGULAR_CONDITION]
     weighing = _Weighing(recorded, answers, sample_weight, confidence)
@@ -180,19 +225,23 @@ def evaluate(
     return Evaluation(scores, len(recorded), confidence, len(usable))
 
 
+@dataclass(frozen=True, eq=False)
 class _Answers:
     """What the model says of each sample: ranks, and on demand probabilities, columns in order."""
 
-    def __init__(self, model: Any, X: Any, order: NDArray[Any]) -> None:
-        self._model, self._X, self._order = model, X, order
-        self.predicted = ranks_of("model.predict", model.predict(X), order)
+    predicted: Ints
+    ask: Callable[[], Floats]
 
     @cached_property
     def probabilities(self) -> Floats:
-        known = np.asarray(self._model.predict_proba(self._X), dtype=np.float64)
-        probabilities = np.zeros((len(known), len(self._order)))
-        probabilities[:, ranks_of("model.classes_", self._model.classes_, self._order)] = known
-        return probabilities
+        return self.ask()
+
+
+def _probabilities_of(model: Any, X: Any, order: NDArray[Any]) -> Floats:
+    known = np.asarray(model.predict_proba(X), dtype=np.float64)
+    probabilities = np.zeros((len(known), len(order)))
+    probabilities[:, ranks_of("model.classes_", model.classes_, order)] = known
+    return probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -233,8 +282,7 @@ def _widened(score: CorrectedScore, replicated: Floats) -> CorrectedScore:
     return replace(score, standard_error=standard_error, low=score.value - reach, high=score.value + reach)
 
 
-def _metric_names(metrics: Sequence[str] | None, model: Any) -> list[str]:
-    has_probabilities = hasattr(model, "predict_proba")
+def _metric_names(metrics: Sequence[str] | None, model: Any, has_probabilities: bool) -> list[str]:
     known = [*METRICS, *([RANKED_PROBABILITY] if has_probabilities else []), KENDALL]
     if metrics is None:
         return known
