@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from cyclopts import App, Parameter
 
 from ordinoise import __version__
+from ordinoise.cli.audit import audit
 from ordinoise.cli.bench import bench
+from ordinoise.cli.corrupt import corrupt
+from ordinoise.cli.data import data
 from ordinoise.cli.demo import demo
+from ordinoise.cli.evaluate import evaluate
 from ordinoise.cli.export import export
+from ordinoise.cli.fit import fit
+from ordinoise.cli.noise import noise
+from ordinoise.cli.plan import plan
+from ordinoise.cli.predict import predict
 from ordinoise.cli.reproduce import reproduce
+from ordinoise.cli.review import review
 
 app = App(
     name="ordinoise",
@@ -18,17 +28,32 @@ app = App(
     version=__version__,
     default_parameter=Parameter(negative=""),
 )
-for verb in (demo, export, reproduce, bench):
+VERBS = (fit, evaluate, predict, noise, audit, review, plan, corrupt, export, reproduce, bench, data, demo)
+for verb in VERBS:
     app.command(verb)
 
 
 def main() -> None:
-    """Run the command line; bad input is one sentence on standard error and exit code 2."""
+    """Run the command line: 0 is good, 2 bad input told in one sentence, 1 our fault, 130 stopped by Ctrl-C."""
     try:
         app()
-    except (ValueError, OSError, ImportError) as error:
-        print(error, file=sys.stderr)  # noqa: T201
-        raise SystemExit(2) from None
     except KeyboardInterrupt:
-        print("stopped; what was finished is kept", file=sys.stderr)  # noqa: T201
+        _say("stopped; what was finished is kept")
         raise SystemExit(130) from None
+    except BrokenPipeError:
+        # Whoever read our output has gone; leave without a word, also from the flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except Exception as error:
+        if os.environ.get("ORDINOISE_TRACEBACK"):
+            raise
+        if isinstance(error, (ValueError, OSError)) or (isinstance(error, ImportError) and "install" in str(error)):
+            _say(str(error))
+            raise SystemExit(2) from None
+        _say(f"ordinoise failed with {type(error).__name__}: {error}; ORDINOISE_TRACEBACK=1 shows where")
+        raise SystemExit(1) from None
+
+
+def _say(sentence: str) -> None:
+    """On standard error, one line."""
+    print(" ".join(sentence.split()), file=sys.stderr)  # noqa: T201

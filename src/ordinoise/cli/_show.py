@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from ordinoise.experiments import Failure, StoredResult
     from ordinoise.report.tables import TextTable
+    from ordinoise.tables import GradedTable
 
 
 WIDTH_OF_A_FILE = 130
@@ -56,8 +57,8 @@ class TrialProgress:
         self._bar.update(self._task, advance=1, left=f"{minutes}:{seconds:02} left  {doing}")
 
 
-def rich_table(table: TextTable) -> Table:
-    """The table as rich prints it: names to the left, numbers to the right, notes below."""
+def rich_table(table: TextTable, *, grouped: bool = False) -> Table:
+    """The table as rich prints it: names to the left, numbers to the right, notes below; a rule between groups."""
     from rich.table import Table
     from rich.text import Text
 
@@ -68,8 +69,22 @@ def rich_table(table: TextTable) -> Table:
         shown.add_column(Text(column), justify="left" if at < table.n_names else "right")
     names: tuple[str, ...] = ()
     for row in table.rows:
-        if names and row[0] != names[0]:
+        if grouped and names and row[0] != names[0]:
             shown.add_section()
         shown.add_row(*map(Text, row))
         names = row
     return shown
+
+
+def show_table_words(table: GradedTable) -> None:
+    """What was read, before the long work: columns, grades, and what was done to them."""
+    from collections import Counter
+
+    kinds = Counter(column.kind for column in table.columns if column.role == "feature")
+    features = ", ".join(f"{count} of kind {kind}" for kind, count in kinds.items())
+    shown = console()
+    grades = " < ".join(map(str, table.classes))
+    size = f"{table.frame.height:,} rows; learning from {features}"
+    shown.print(f"{table.path.name}: {size}; grades {grades}", markup=False, highlight=False)
+    for words in table.words:
+        shown.print(f"  {words}", markup=False, highlight=False)

@@ -80,7 +80,7 @@ def _show(console: Console, request: Request, outcome: Reproduction) -> None:
     from ordinoise.cli._show import rich_table
 
     for table in outcome.tables:
-        console.print(rich_table(table))
+        console.print(rich_table(table, grouped=True))
         console.print()
     for sentence in outcome.sentences:
         console.print(f"- {escape(sentence)}")
