@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -10,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ordinoise._validation import complain
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -47,8 +50,11 @@ def new_folder(argument: str, path: Path) -> Iterator[Path]:
         folder.chmod(0o755)
         refuse_existing(argument, path)
         folder.rename(path)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            got = f"{str(path)!r}: {error.strerror}"
+            raise complain(argument, "be a place with room to write", got, "nothing was written") from None
         raise
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from cyclopts import App, Parameter
 
@@ -31,12 +32,13 @@ app = App(
 VERBS = (fit, evaluate, predict, noise, audit, review, plan, corrupt, export, reproduce, bench, data, demo)
 for verb in VERBS:
     app.command(verb)
+app.register_install_completion_command()
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Run the command line: 0 is good, 2 bad input told in one sentence, 1 our fault, 130 stopped by Ctrl-C."""
     try:
-        app()
+        app(sys.argv[1:] if words is None else words)
     except KeyboardInterrupt:
         _say("stopped; what was finished is kept")
         raise SystemExit(130) from None

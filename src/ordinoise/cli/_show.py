@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 WIDTH_OF_A_FILE = 130
 
 
-def console() -> Console:
-    """Where to print: as wide as the terminal, or wide enough for our tables where the output is a file or a pipe."""
+def console(*, stderr: bool = False) -> Console:
+    """Where to print: as wide as the terminal, or wide enough for our tables where the output is a file or a pipe.
+
+    With `stderr` it leaves standard output to a program that reads it.
+    """
     from rich.console import Console
 
-    terminal = Console()
-    return terminal if terminal.is_terminal else Console(width=WIDTH_OF_A_FILE)
+    terminal = Console(stderr=stderr)
+    return terminal if terminal.is_terminal else Console(width=WIDTH_OF_A_FILE, stderr=stderr)
 
 
 class TrialProgress:

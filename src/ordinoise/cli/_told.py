@@ -23,7 +23,7 @@ SHOWN_SUSPECTS = 10
 SHOWN_METRICS = {
     "mean_absolute_error": "mean absolute error",
     "zero_one_loss": "share predicted wrong",
-    "weighted_kappa": "weighted kappa",
+    "quadratic_weighted_kappa": "quadratic weighted kappa",
     "ranked_probability_score": "ranked probability score",
 }
 

@@ -31,6 +31,7 @@ def accuracy(
     splits: int | None = None,
     max_rows: int | None = None,
     workers: int = 1,
+    json: bool = False,
 ) -> None:
     """Our learners beside those of other libraries, with and without label noise. Can be stopped and run again.
 
@@ -56,6 +57,8 @@ def accuracy(
         Most training rows; 4000 by default.
     workers
         Contests at a time, a process each.
+    json
+        Print the mean ranks as JSON.
     """
     from functools import partial
 
@@ -69,7 +72,7 @@ def accuracy(
         max_rows=max_rows,
     )  # fmt: skip
     own_folder("out", out, {STORE})
-    terminal = console()
+    terminal = console(stderr=json)
     if contestants is None and (absent := missing()):
         terminal.print("Left out:", *absent, sep="\n  ", markup=False)
     folder = None if data_dir is None else str(data_dir.expanduser().resolve())
@@ -85,15 +88,21 @@ def accuracy(
         )
     for failure in outcome.failures:
         terminal.print(f"failed: {failure.trial}: {failure.error}", markup=False)
-    _write(terminal, outcome.results, out)
+    ranks = _write(terminal, outcome.results, out)
+    if json:
+        from ordinoise.cli._told import print_json
+
+        print_json({"mean_ranks": ranks, "n_results": len(outcome.results), "out": str(out)})
     if outcome.failures:
         raise SystemExit(1)
 
 
-def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> None:
+def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dict[str, dict[str, float]]:
+    """Tables and pictures; returns the mean ranks on noisy and on clean labels."""
     from ordinoise.experiments.accuracy import CONTESTANTS, mean_ranks, write_csv, write_markdown
     from ordinoise.report.ranks import write_ranks
 
+    shown: dict[str, dict[str, float]] = {}
     write_csv(results, out / "accuracy.csv")
     write_markdown(results, out / "accuracy.md")
     for name, noisy in (("noisy", True), ("clean", False)):
@@ -101,6 +110,7 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> Non
             ranks = mean_ranks(results, noisy=noisy)
         except ValueError:  # too few entries or problems to rank; the tables are there all the same
             continue
+        shown[name] = dict(zip(ranks.entries, ranks.mean_ranks, strict=True))
         title = f"Mean ranks by mean absolute error, {name} labels, {ranks.n_blocks} problems"
         terminal.print(f"\n[bold]{title}[/] (critical difference {ranks.critical_difference:.2f})")
         for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True):
@@ -113,3 +123,4 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> Non
                     title=title, highlighted=ours,
                 )  # fmt: skip
     terminal.print(f"\n{len(results)} results in {out}/accuracy.md and accuracy.csv", markup=False)
+    return shown

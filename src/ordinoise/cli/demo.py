@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from ordinoise._validation import Floats
     from ordinoise.demo import Story
 
 
-def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0) -> None:
+def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0, json: bool = False) -> None:
     """The whole story on embedded data: noise put in, learned under, and estimated. Takes half a minute.
 
     Example: ordinoise demo --out demo --splits 5
@@ -25,16 +26,18 @@ def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0) -> None:
         Fresh draws of data and noise to average over.
     seed
         The same seed tells the same story.
+    json
+        Print the errors and the matrices as JSON.
     """
-    from rich.console import Console
     from rich.progress import Progress
 
     from ordinoise._validation import as_count
+    from ordinoise.cli._show import console as make_console
 
     as_count("splits", splits, 1)
     as_count("seed", seed, 0)
     out.mkdir(parents=True, exist_ok=True)
-    console = Console()
+    console = make_console(stderr=json)
     console.print("[bold]ordinoise demo[/]: four ordered grades in the plane, labels corrupted by noise of known size.")
     console.print("The first fit compiles the network (once a machine); then a fit takes a fraction of a second.\n")
     with Progress(console=console, transient=True) as progress:
@@ -43,14 +46,19 @@ def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0) -> None:
 
         task = progress.add_task("fitting", total=splits * len(contestants(inverse_decay(4, 0.15))))
         story = tell(out / "panels.png", splits, seed, on_fit=lambda: progress.advance(task))
-    _print_story(console, story)
+    if json:
+        from ordinoise.cli._told import print_json
+
+        errors = {outcome.name: float(outcome.mean_absolute_errors.mean()) for outcome in story.outcomes}
+        matrices = {"noise_matrix": story.noise_matrix.tolist(), "estimated_matrix": story.estimated_matrix.tolist()}
+        print_json({"mean_absolute_errors": errors, **matrices, "picture": str(story.picture)})
+    else:
+        _print_story(console, story)
 
 
-def _print_story(console: object, story: Story) -> None:
+def _print_story(console: Console, story: Story) -> None:
     from rich.columns import Columns
-    from rich.console import Console
 
-    assert isinstance(console, Console)
     console.print(f"Labels recorded wrong in the first training set: {story.share_wrong:.0%}.\n")
     console.print(_outcome_table(story))
     matrices = {"Noise put in": story.noise_matrix, "Noise estimated": story.estimated_matrix}
@@ -59,6 +67,9 @@ def _print_story(console: object, story: Story) -> None:
     console.print(f"Mean difference of the two matrices: {error:.3f}. Picture: {story.picture}\n")
     console.print("[bold]Your own table[/] (the target is a column of ordered grades):\n")
     console.print(
+        "  ordinoise audit ratings.csv --target stars    # which grades are wrong: a report to open in a browser\n"
+        "  ordinoise fit ratings.csv --target stars      # a model that learns as if they were right\n\n"
+        "or in Python:\n\n"
         "  import pandas as pd\n"
         "  from ordinoise import OrdinalClassifier, find_label_issues\n"
         '  table = pd.read_csv("ratings.csv")\n'

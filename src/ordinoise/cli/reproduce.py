@@ -26,6 +26,7 @@ def reproduce(
     workers: int | None = None,
     scheduler: str | None = None,
     cluster: str | None = None,
+    json: bool = False,
 ) -> None:
     """Re-run the paper's experiments and set ours beside its printed numbers. Can be stopped and run again.
 
@@ -56,6 +57,8 @@ def reproduce(
         Address of a running dask scheduler, tcp://host:port, to run on its cluster.
     cluster
         local starts dask workers on this machine.
+    json
+        Print tables and findings as JSON.
     """
     from ordinoise.cli._show import TrialProgress
     from ordinoise.cli._show import console as make_console
@@ -66,10 +69,19 @@ def reproduce(
     chosen = tuple(datasets) if datasets else (QUICK_SETS if quick else PAPER_SETS)
     n_splits = min(trials, QUICK_SPLITS) if quick else trials
     request = Request(part, out, chosen, n_splits, protocol, tune, data_dir, workers, scheduler, cluster)
-    console = make_console()
+    console = make_console(stderr=json)
     with TrialProgress(console) as progress:
         outcome = reproduce(request, progress)
-    _show(console, request, outcome)
+    if json:
+        from dataclasses import asdict
+
+        from ordinoise.cli._told import print_json
+
+        failures = [f"{failure.trial}: {failure.error}" for failure in outcome.failures]
+        found = {"tables": [asdict(table) for table in outcome.tables], "sentences": list(outcome.sentences)}
+        print_json(found | {"failures": failures, "files": [str(file) for file in outcome.files]})
+    else:
+        _show(console, request, outcome)
     if outcome.failures:
         raise SystemExit(1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def review(
-    folder: Path, *, port: int = 0, reviewer: str | None = None, browser: bool = True, json: bool = False
+    folder: Path, *, port: int = 0, reviewer: str | None = None, no_browser: bool = False, json: bool = False
 ) -> None:
     """Settle the suspected grades of an audit in the browser. Every decision is kept at once; Ctrl-C ends.
 
@@ -20,8 +20,8 @@ def review(
         Where to listen on this computer; a free one by default.
     reviewer
         Your name; the page asks for it otherwise.
-    browser
-        Open the page in the default browser.
+    no_browser
+        Only print the address, do not open it.
     json
         Print the address as JSON.
     """
@@ -37,7 +37,7 @@ def review(
             from ordinoise.cli._show import console
 
             console().print(f"Review page: {address}\nCtrl-C ends it; every decision is kept.", soft_wrap=True)
-        if browser:
+        if not no_browser:
             import webbrowser
 
             webbrowser.open(address)

@@ -190,6 +190,8 @@ def _check(request: Request) -> None:
     as_choice("learner", request.learner, LEARNERS)
     as_choice("decision", request.decision, RULES)
     as_count("seed", request.seed, 0)
+    if request.n_jobs is not None:
+        as_count("jobs", request.n_jobs, 1)
     if request.learner == "boosting":
         from ordinoise.boosting._lightgbm import lightgbm
 
