@@ -14,7 +14,9 @@ from ordinoise.jobs.learning import Learned
 from ordinoise.report.findings import Findings
 from ordinoise.tables import digest_of
 
-MOST_SUSPECTS = 1000
+MOST_SUSPECTS, FEWEST_SUSPECTS = 1000, 20
+LIKELY = 0.5
+"""A label is kept for a person to look at if it is more likely wrong than right, or among the first few."""
 TRUSTED = "the labels were trusted, as asked"
 GIVEN = "the noise matrix was given, not estimated"
 TOO_FEW = "the labels were trusted: fewer than 50 rows, or features that do not tell them apart"
@@ -47,7 +49,7 @@ def noise_findings(learned: Learned) -> NoiseFindings:
 
 
 def audit_record(learned: Learned, n_suspects: int = MOST_SUSPECTS) -> AuditRecord:
-    """The record of an audit, with up to `n_suspects` labels that are more likely wrong than not needing a look."""
+    """The record of an audit, with up to `n_suspects` of the labels that a person should look at."""
     table, count = learned.table, learned.issues.expected_wrong
     settings = learned.request.plain()
     if learned.trusted is not None:
@@ -89,7 +91,8 @@ def suspicious(learned: Learned) -> Ints:
 
 def _suspects(learned: Learned, n_suspects: int) -> tuple[Suspect, ...]:
     issues, chosen = learned.issues, suspicious(learned)[:n_suspects]
-    chosen = chosen[issues.probability_wrong[chosen] > 0]
+    chance = issues.probability_wrong[chosen]
+    chosen = chosen[(chance >= LIKELY) | ((np.arange(len(chosen)) < FEWEST_SUSPECTS) & (chance > 0))]
     rows = learned.table.rows[chosen]
     cells = learned.table.text_cells(rows)
     return tuple(
