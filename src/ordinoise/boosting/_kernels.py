@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ordinoise._compiling import compiled_and_kept
 from ordinoise._validation import Floats, Ints
 
 Float32s = NDArray[np.float32]
@@ -23,7 +24,7 @@ _SOURCE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
 def entry(function: Any) -> Any:
     """`function`, compiled: cached on disk under a name that changes with this file, without the interpreter's lock."""
     function.__qualname__ += f"_{_SOURCE}"
-    return njit(**OPTIONS, cache=True)(function)
+    return compiled_and_kept(function, **OPTIONS)
 
 
 def inlined(function: Any) -> Any:

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from ordinoise._compiling import compiled_and_kept
+
 # Adding this rounds to a whole number and leaves it in the lowest bits; reassociation would undo that, so it is not
 # among the liberties given to the compiler here.
 ROUND_64 = np.float64(1.5 * 2.0**52)
@@ -50,7 +52,7 @@ def entry(function: Any) -> Any:
     # The cache looks at the function's own file only and would not notice that a function it calls has changed; but
     # it names its files after the function.
     function.__qualname__ += f"_{FINGERPRINT}"
-    return njit(**OPTIONS, cache=True, fastmath=LIBERTIES)(function)
+    return compiled_and_kept(function, **OPTIONS, fastmath=LIBERTIES)
 
 
 def compiled(function: Any) -> Any:

@@ -1,0 +1,77 @@
+"""The compiler's cache damaged, or nowhere to keep it."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from ordinoise._compiling import compiled_and_kept
+
+FIT = """
+from ordinoise import OrdinalMLPClassifier
+from ordinoise.datasets import synthetic
+data = synthetic(50, random_state=0)
+print(OrdinalMLPClassifier(max_iter=2, random_state=0).fit(data.features, data.labels).predict(data.features).sum())
+"""
+
+
+def _called(module: Path) -> tuple[int, int]:
+    """The function of a file, compiled or read from the cache: its answer, and how often the cache was hit."""
+    spec = importlib.util.spec_from_file_location("doubling", module)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    function = compiled_and_kept(loaded.double)
+    return function(21), sum(function.stats.cache_hits.values())
+
+
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", ["cut short", "emptied", "overwritten"])
+def test_a_damaged_cache_costs_a_compilation_and_no_more(
+    kind: str, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "doubling.py").write_text("def double(number):\n    return 2 * number\n")
+    assert _called(tmp_path / "doubling.py") == (42, 0)
+    assert _called(tmp_path / "doubling.py") == (42, 1)
+    damaged = list((tmp_path / "cache").rglob(f"*.{kind}"))
+    assert damaged
+    for file in damaged:
+        content = file.read_bytes()
+        file.write_bytes({"cut short": content[: len(content) // 2], "emptied": b"", "overwritten": b"x" * 500}[damage])
+    assert _called(tmp_path / "doubling.py") == (42, 0)
+    assert _called(tmp_path / "doubling.py") == (42, 1)
+
+
+def test_a_cache_that_cannot_be_written_costs_a_compilation_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def triple(number: int) -> int:
+        return 3 * number
+
+    compiled = compiled_and_kept(triple)
+    monkeypatch.setattr(compiled._cache._cache_file, "_cache_path", str(tmp_path / "nowhere"))
+    assert compiled(14) == 42
+
+
+@pytest.mark.slow
+def test_a_read_only_installation_and_home_can_fit() -> None:
+    """In a mount namespace of its own, where everything but /tmp is read-only."""
+    root = Path(__file__).parents[2]
+    quoted = FIT.replace('"', '\\"')
+    steps = (
+        f"mount --bind {root} {root} && mount -o remount,ro,bind {root} && mkdir -p /tmp/ordinoise-home && "
+        "mount -t tmpfs -o ro tmpfs /tmp/ordinoise-home && cd /tmp && "
+        f'HOME=/tmp/ordinoise-home XDG_CACHE_HOME=/tmp/ordinoise-home {sys.executable} -c "{quoted}"'
+    )
+    done = subprocess.run(["unshare", "-m", "bash", "-c", steps], capture_output=True, text=True)
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip("no mount namespace could be had: that takes root")
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 0
