@@ -28,6 +28,7 @@ app = App(
     help="Learn ordered grades from labels that people got wrong, and find the ones to fix.",
     version=__version__,
     default_parameter=Parameter(negative=""),
+    suppress_keyboard_interrupt=False,
 )
 VERBS = (fit, evaluate, predict, noise, audit, review, plan, corrupt, export, reproduce, bench, data, demo)
 for verb in VERBS:
