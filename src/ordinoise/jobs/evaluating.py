@@ -27,7 +27,7 @@ def evaluate_file(model: Path, file: Path, *, trusted: bool = False, target: str
         The column of grades; that of the training file by default.
     """
     fitted, task = read_model(model)
-    frame = read_table(file)
+    frame = read_table(file, keep_text=task.categories)
     labels, rows = grades_of(frame, task.target if target is None else target, fitted.classes_.tolist())
     features = features_of(frame[rows], task.columns)
     noise: Any = np.eye(len(fitted.classes_)) if trusted else task

@@ -33,7 +33,7 @@ def predict_file(
     if confidence is not None:
         as_number("confidence", confidence, 0.0, 0.9999, open_low=True)
     fitted, task = read_model(model)
-    frame = read_table(file)
+    frame = read_table(file, keep_text=task.categories)
     features = features_of(frame, task.columns)
     probabilities = fitted.predict_proba(features)
     grades = fitted.classes_[decide(probabilities, fitted.decision if decision is None else decision)]

@@ -41,6 +41,11 @@ class Task:
     noise_matrix_: Floats
     bootstrap_matrices_: Floats
 
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Columns whose text is a category, also where a file has nothing but digits in them."""
+        return tuple(column.name for column in self.columns if column.role == "feature" and column.kind == "category")
+
 
 def write_task(folder: Path, learned: Learned) -> None:
     """Write ``task.json`` into a model folder."""

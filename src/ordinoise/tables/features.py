@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Sequence
 from datetime import date
 
@@ -10,26 +11,27 @@ import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.tables.columns import ColumnFindings
-from ordinoise.tables.inference import as_text, typed
+from ordinoise.tables.inference import as_text, nameless, typed
 from ordinoise.tables.names import listed, meant
 
 # Text with few values is a category: at most 20, or a fifth of the rows, but never more than 1000.
 FEW, SHARE, MANY = 20, 5, 1000
 PICTURES = r"(?i)\.(png|jpe?g|gif|webp)\s*$"
 EPOCH = date(1970, 1, 1)
+MICROSECONDS_A_DAY = 86_400_000_000
 WANTED = {"number": "numbers", "flag": "true and false", "date": "dates", "category": "categories"}
 
 
 def kind_of_column(column: pl.Series) -> str:
     """``"number"``, ``"flag"``, ``"date"``, ``"image"``, ``"category"`` or ``"text"``."""
-    dtype = column.dtype
+    dtype, column = column.dtype, nameless(column)
     if dtype.is_numeric():
         return "number"
     if dtype == pl.Boolean:
         return "flag"
     if dtype in (pl.Date, pl.Datetime):
         return "date"
-    if dtype in (pl.Categorical, pl.Enum):
+    if dtype in (pl.Categorical, pl.Enum, pl.Null):
         return "category" if column.drop_nulls().n_unique() <= MANY else "text"
     return _kind_of_text(column.drop_nulls()) if dtype == pl.String else "text"
 
@@ -43,13 +45,15 @@ def _kind_of_text(values: pl.Series) -> str:
 def findings_of(column: pl.Series, role: str, note: str = "") -> ColumnFindings:
     """What a column holds; a column of pictures or of free text is left out of the features."""
     kind = kind_of_column(column)
-    n_distinct = column.drop_nulls().n_unique() if _is_plain(column) else 0
+    n_distinct = nameless(column).drop_nulls().n_unique() if _is_plain(column) else 0
     if role == "feature" and kind == "image":
         role, note = "left out", "it names pictures"
     elif role == "feature" and kind == "text" and not _is_plain(column):
         role, note = "left out", f"its type is {column.dtype.base_type()}"
     elif role == "feature" and kind == "text":
         role, note = "left out", f"{n_distinct} different texts in {len(column)} rows"
+    elif role == "feature" and is_row_number(column):
+        role, note = "left out", "it counts the rows"
     elif role == "feature":
         note = _remark(column, kind, n_distinct)
     return ColumnFindings(column.name, kind, role, column.null_count(), n_distinct, note)
@@ -66,12 +70,12 @@ def _remark(column: pl.Series, kind: str, n_distinct: int) -> str:
         return f"days since {EPOCH} stand for it"
     if n_distinct == 1 and column.null_count() == 0:
         return "the same value in every row"
-    return f"it looks like a row number; --ignore {column.name} leaves it out" if is_row_number(column) else ""
+    return ""
 
 
 def is_row_number(column: pl.Series) -> bool:
-    """Whether a column counts 0, 1, 2 ... or 1, 2, 3 ... down the file."""
-    if not column.dtype.is_integer() or len(column) < 3 or column.null_count() or column.item(0) not in (0, 1):
+    """Whether a column counts 0, 1, 2 ... or 1, 2, 3 ... down a file that is not tiny."""
+    if not column.dtype.is_integer() or len(column) < FEW or column.null_count() or column.item(0) not in (0, 1):
         return False
     return bool((column.cast(pl.Int64).to_numpy() == np.arange(len(column)) + column.item(0)).all())
 
@@ -95,42 +99,48 @@ def _feature(frame: pl.DataFrame, wanted: ColumnFindings) -> pl.Series:
     if wanted.name not in frame.columns:
         advice = meant(wanted.name, frame.columns) or f"its columns are {listed(frame.columns)}"
         raise complain("file", f"have the column {wanted.name!r}", "none of that name", advice)
-    column = frame.get_column(wanted.name)
+    column = nameless(frame.get_column(wanted.name))
     if column.null_count() == len(column):
-        return column.cast(pl.Null).cast(pl.String if wanted.kind == "category" else pl.Float64)
+        dtype = pl.String if wanted.kind == "category" else pl.Float64
+        return pl.Series(wanted.name, [None], dtype=dtype).new_from_index(0, len(column))
     if wanted.kind == "category":
-        return as_text(column)
-    return _checked_finite(_as_floats(column, wanted))
+        return as_text(column).alias(wanted.name)
+    values = _as_floats(column, wanted)
+    _check_finite(values, wanted.name)
+    return values.alias(wanted.name)
 
 
 def _as_floats(column: pl.Series, wanted: ColumnFindings) -> pl.Series:
-    values = typed(column) if column.dtype == pl.String else column
+    is_text = column.dtype in (pl.String, pl.Categorical, pl.Enum)
+    values = typed(as_text(column)) if is_text else column
+    if not _is_of_kind(values, wanted.kind):
+        row, cell = _first_unlike(as_text(column), wanted.kind)
+        got = f"{cell!r} in row {row + 1}"
+        raise complain(f"column {wanted.name!r}", f"hold {WANTED[wanted.kind]}, as when the model was made", got)
+    if wanted.kind == "date":
+        return values.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / MICROSECONDS_A_DAY
+    return values.cast(pl.Float64).fill_nan(None)
+
+
+def _is_of_kind(values: pl.Series, kind: str) -> bool:
+    """Whether the values can stand in a column of the kind: none at all can, and 0 and 1 can be flags."""
     found = kind_of_column(values)
-    if found == wanted.kind == "date":
-        return values.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / 86_400_000_000
-    if found == wanted.kind or (
-        wanted.kind == "flag" and found == "number" and values.drop_nulls().is_in([0, 1]).all()
-    ):
-        return values.cast(pl.Float64).fill_nan(None)
-    row, cell = _first_unlike(column, wanted.kind)
-    got = f"{cell!r} in row {row + 1}"
-    raise complain(f"column {wanted.name!r}", f"hold {WANTED[wanted.kind]}, as when the model was made", got)
+    if kind == "flag" and found == "number":
+        return bool(values.drop_nulls().is_in([0, 1]).all())
+    return found == kind or values.null_count() == len(values)
 
 
-def _first_unlike(column: pl.Series, kind: str) -> tuple[int, str | None]:
-    """Row and text of the first cell that is not of the kind."""
-    text = as_text(column)
-    for row in np.flatnonzero(column.is_not_null().to_numpy()):
-        value = typed(text.slice(int(row), 1))
-        if value.null_count() == 0 and kind_of_column(value) != kind:
-            return int(row), text.item(int(row))
-    return 0, text.item(0)
+def _first_unlike(text: pl.Series, kind: str) -> tuple[int, str | None]:
+    """Row and text of the first cell that is not of the kind, found by halving: one such cell spoils all above it."""
+    n_rows = bisect.bisect_left(
+        range(len(text)), True, key=lambda n_rows: not _is_of_kind(typed(text.head(n_rows)), kind)
+    )
+    return n_rows - 1, text.item(n_rows - 1)
 
 
-def _checked_finite(column: pl.Series) -> pl.Series:
-    infinite = column.is_infinite().fill_null(False)
+def _check_finite(values: pl.Series, name: str) -> None:
+    infinite = values.is_infinite().fill_null(False)
     if infinite.any():
         row = infinite.arg_true().item(0)
-        got = f"{column.item(row)} in column {column.name!r}, row {row + 1}"
+        got = f"{values.item(row)} in column {name!r}, row {row + 1}"
         raise complain("file", "hold finite numbers", got, "rows are counted from 1 below the header")
-    return column

@@ -20,13 +20,19 @@ def typed(text: pl.Series) -> pl.Series:
     The first type that takes every cell wins: Int64, Float64, Boolean, Date, Datetime, and String, which takes all.
     Text keeps its blanks; everything else is read without them. A column without any value stays text.
     """
+    name, text = text.name, nameless(text)
     bare = text.str.strip_chars()
     for read in (_whole_numbers, _numbers, _flags, *_date_readers(bare)):
         values = read(bare)
         unread = bare.filter(values.is_null() & bare.is_not_null())
         if values.null_count() < len(values) and set(unread.unique().to_list()) <= set(MISSING):
-            return values
-    return _where(~bare.is_in(list(MISSING)), text)
+            return values.alias(name)
+    return _where(~bare.is_in(list(MISSING)), text).alias(name)
+
+
+def nameless(column: pl.Series) -> pl.Series:
+    """The column under a name that the engine takes for nothing else; it reads ``^x$`` as a pattern of names."""
+    return column.alias("")
 
 
 def as_text(column: pl.Series) -> pl.Series:
@@ -35,7 +41,7 @@ def as_text(column: pl.Series) -> pl.Series:
         return column
     if isinstance(column.dtype, pl.Datetime):
         zone = "" if column.dtype.time_zone is None else "%:z"
-        return column.dt.to_string(TIME_TEXT + zone)
+        return nameless(column).dt.to_string(TIME_TEXT + zone).alias(column.name)
     if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Duration, pl.Object):
         cells = [None if cell is None else str(cell) for cell in column.to_list()]
         return pl.Series(column.name, cells, dtype=pl.String)
@@ -44,7 +50,7 @@ def as_text(column: pl.Series) -> pl.Series:
 
 def _where(mask: pl.Series, values: pl.Series) -> pl.Series:
     """The values where the mask is true, null elsewhere."""
-    return pl.select(pl.when(mask).then(values)).to_series().alias(values.name)
+    return pl.select(pl.when(mask).then(values)).to_series()
 
 
 def _whole_numbers(bare: pl.Series) -> pl.Series:
@@ -52,7 +58,12 @@ def _whole_numbers(bare: pl.Series) -> pl.Series:
 
 
 def _numbers(bare: pl.Series) -> pl.Series:
-    return bare.cast(pl.Float64, strict=False).fill_nan(None)
+    """Numbers; but digits that no whole number can hold are the name of something, and stay null."""
+    values = bare.cast(pl.Float64, strict=False).fill_nan(None)
+    is_huge = (values.abs() >= 2**63).fill_null(False)
+    if not is_huge.any():
+        return values
+    return _where(~(is_huge & bare.str.contains(r"^[+-]?\d+$").fill_null(False)), values)
 
 
 def _flags(bare: pl.Series) -> pl.Series:
@@ -60,7 +71,7 @@ def _flags(bare: pl.Series) -> pl.Series:
     # Lower-casing a long text column is dear: look at its first value before.
     first = bare.filter(~bare.is_in(list(MISSING))).head(1).str.to_lowercase()
     if not first.is_in(["true", "false"]).any():
-        return pl.Series(bare.name, [None], dtype=pl.Boolean).new_from_index(0, len(bare))
+        return pl.Series([None], dtype=pl.Boolean).new_from_index(0, len(bare))
     lower = bare.str.to_lowercase()
     return _where(lower.is_in(["true", "false"]), lower == "true")
 

@@ -9,20 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from ordinoise._validation import complain
-from ordinoise.tables.inference import as_text, typed
-from ordinoise.tables.sniffing import (
-    as_file,
-    check_names,
-    header_of,
-    kind_of,
-    n_fields,
-    not_utf8,
-    open_quote,
-    opened,
-    records,
-    sniffed_delimiter,
-    unreadable,
-)
+from ordinoise.tables.inference import as_text, nameless, typed
+from ordinoise.tables.opening import as_file, kind_of, not_utf8, opened, unreadable
+from ordinoise.tables.sniffing import check_names, header_of, n_fields, open_quote, records, sniffed_delimiter
 
 # A file that is damaged in the right place makes the engine panic, which Python knows as a BaseException.
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError)
@@ -130,11 +119,15 @@ def _parsed_unquoted(path: Path, delimiter: str, n_columns: int) -> pl.DataFrame
     if frame is not None and frame.width == n_columns and not any(map(_opens_a_quote, frame.get_columns())):
         return frame
     _check_fields(path, delimiter, '"', n_columns)
-    raise complain("file", "be CSV, Parquet or Feather", f"rows that cannot be told apart in {str(path)!r}")
+    raise _muddled(path)
+
+
+def _muddled(path: Path) -> ValueError:
+    return complain("file", "be CSV, Parquet or Feather", f"rows that cannot be told apart in {str(path)!r}")
 
 
 def _opens_a_quote(column: pl.Series) -> bool:
-    return bool(column.str.starts_with('"').any())
+    return bool(nameless(column).str.starts_with('"').any())
 
 
 def _check_rows(frame: pl.DataFrame, path: Path) -> None:
@@ -152,8 +145,8 @@ def _check_encoding(path: Path) -> None:
                 raise not_utf8(path, number, line[error.start]) from None
 
 
-def _check_fields(path: Path, delimiter: str, quote: str | None, n_columns: int) -> list[int]:
-    """Numbers of the rows that are blank lines; complains about the first row with too few or too many fields."""
+def _check_fields(path: Path, delimiter: str, quote: str | None, n_columns: int) -> tuple[list[int], int]:
+    """Which rows are blank lines, and how many rows there are; complains about the first one with other fields."""
     mark, blanks = delimiter.encode(), b" \r\n" if delimiter != " " else b"\r\n"
     blank_rows = []
     row = -1  # the header
@@ -167,7 +160,7 @@ def _check_fields(path: Path, delimiter: str, quote: str | None, n_columns: int)
             elif (found := n_fields(record, mark) if quote else record.count(mark) + 1) != n_columns:
                 raise _ragged(record, line, found, n_columns)
             row += 1
-    return blank_rows
+    return blank_rows, row
 
 
 def _ragged(record: bytes, line: int, found: int, n_columns: int) -> ValueError:
@@ -183,7 +176,12 @@ def _without_blank_lines(frame: pl.DataFrame, path: Path, delimiter: str, quote:
     """
     if frame.width < 2 or frame.to_series(-1).null_count() == 0:
         return frame
-    blank_rows = _check_fields(path, delimiter, quote, frame.width)
+    blank_rows, n_rows = _check_fields(path, delimiter, quote, frame.width)
+    if n_rows != frame.height:
+        # Older engines do not stumble over a quote that quotes nothing.
+        blank_rows, n_rows = _check_fields(path, delimiter, None, frame.width)
+    if n_rows != frame.height:
+        raise _muddled(path)
     if not blank_rows:
         return frame
     return frame.filter(~pl.Series(range(frame.height), dtype=pl.Int64).is_in(blank_rows))

@@ -1,68 +1,21 @@
-"""What kind of file it is and how its fields are set apart, found from its first bytes."""
+"""How the fields and rows of a text file are set apart, and what its columns are called."""
 
 from __future__ import annotations
 
 import csv
-import gzip
 import io
-import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
 
 from ordinoise._validation import complain
-from ordinoise.tables.names import meant
+from ordinoise.tables.opening import SAMPLE_BYTES, as_file, head_of, kind_of, not_utf8, opened
 
-SAMPLE_BYTES = 1 << 18
 SAMPLE_RECORDS = 200
 # Where two fit equally well, the one least likely to stand inside a field comes first; a blank is the last resort.
 DELIMITERS = ("\t", ";", "|", ",")
 BLANK = " "
-BINARY_SUFFIXES = (".parquet", ".feather", ".arrow", ".ipc")
-_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-_ARCHIVES = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"\xd0\xcf\x11\xe0": "an Excel workbook"}
+UNNAMED = "unnamed"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-
-def as_file(path: str | Path) -> Path:
-    """`path` if a plain file stands there that may be read."""
-    path = Path(path)
-    try:
-        if path.is_dir():
-            raise complain("file", "be a file", f"the folder {str(path)!r}")
-        if not path.exists():
-            raise complain("file", "exist", repr(str(path)), _near_file(path))
-        if not path.is_file():
-            raise complain("file", "be a plain file", repr(str(path)))
-        with path.open("rb") as file:
-            if not file.read(1):
-                raise complain("file", "hold a table", f"the empty file {str(path)!r}")
-    except OSError as error:
-        raise unreadable(path, error) from None
-    return path
-
-
-def kind_of(path: Path) -> str:
-    """``"parquet"``, ``"arrow"`` or ``"text"``: what the bytes say, whatever the suffix."""
-    head = _head(path)
-    if head.startswith(b"ARROW1\0\0"):
-        return "arrow"
-    if head.startswith(b"PAR1") and b"\0" in head:
-        return "parquet"
-    if head[:2] in _MARKS:
-        raise complain("file", "be text in UTF-8", f"{_MARKS[head[:2]]} in {str(path)!r}", "save it as UTF-8")
-    if head[:4] in _ARCHIVES:
-        advice = "save the sheet as CSV (UTF-8)"
-        raise complain("file", "be CSV, Parquet or Feather", f"{_ARCHIVES[head[:4]]}, {str(path)!r}", advice)
-    if b"\0" in head and path.suffix.lower() in BINARY_SUFFIXES:
-        raise complain("file", "be readable", f"damaged content in {str(path)!r}", "make the file anew")
-    if b"\0" in head:
-        raise complain("file", "be CSV, Parquet or Feather", f"the binary file {str(path)!r}")
-    if b"\r" in head and b"\n" not in head:
-        advice = "save it as CSV (UTF-8)"
-        raise complain("file", "end its lines with a line feed", f"carriage returns alone in {str(path)!r}", advice)
-    return "text"
 
 
 def delimiter_of(path: str | Path) -> str:
@@ -79,7 +32,7 @@ def delimiter_of(path: str | Path) -> str:
 
 def sniffed_delimiter(path: Path) -> str:
     """`delimiter_of` a file that is known to be readable text."""
-    sample = _head(path)
+    sample = head_of(path)
     whole = len(sample) < SAMPLE_BYTES
     found = [record for _, record in records(io.BytesIO(sample))]
     kept = [record for record in (found if whole or len(found) == 1 else found[:-1]) if record.strip(b" \r\n")]
@@ -102,21 +55,27 @@ def _fit(counts: list[int]) -> tuple[float, int]:
 
 
 def header_of(path: Path, delimiter: str) -> tuple[str, ...]:
-    """Names of the columns of a text file, all different and none empty."""
+    """Names of the columns of a text file, all different and none empty.
+
+    A first column without a name, as pandas writes its row numbers, is called "unnamed".
+    """
     with opened(path) as file:
         line, record = next(((line, record) for line, record in records(file) if record.strip(b"\r\n")), (0, b""))
+    record = record.removeprefix(_BYTE_ORDER_MARK)
     if not record.strip():
         raise complain("file", "hold a table", f"nothing but blanks in {str(path)!r}")
     if record.count(b'"') % 2:
         raise open_quote(line)
     try:
-        text = record.removeprefix(_BYTE_ORDER_MARK).decode()
+        text = record.decode()
     except UnicodeDecodeError as error:
         raise not_utf8(path, line, error.object[error.start]) from None
     try:
         names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error:
         raise complain("file", "have a header of short names", f"{len(text)} characters on line {line}") from None
+    if len(names) > 1 and not names[0].strip() and UNNAMED not in names:
+        names[0] = UNNAMED
     check_names(names)
     return tuple(names)
 
@@ -159,51 +118,11 @@ def n_fields(record: bytes, delimiter: bytes) -> int:
     return b"".join(record.split(b'"')[::2]).count(delimiter) + 1
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, unpacked where it is a gzip file; what goes wrong on the way is a sentence."""
-    try:
-        with path.open("rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            with gzip.GzipFile(fileobj=raw) if packed else raw as file:
-                yield cast(IO[bytes], file)
-    except (OSError, EOFError, zlib.error) as error:
-        raise unreadable(path, error) from None
-
-
-def not_utf8(path: Path, line: int, byte: int) -> ValueError:
-    """The error about a byte that UTF-8 does not have there."""
-    return complain(
-        "file", "be text in UTF-8", f"byte 0x{byte:02x} on line {line} of {str(path)!r}", "save it as UTF-8"
-    )
-
-
 def open_quote(line: int) -> ValueError:
     """The error about a quoted field that never ends."""
     return complain("file", "close every quote", f"an open one on line {line}", 'write a quote in a field as ""')
 
 
-def _head(path: Path) -> bytes:
-    """The first bytes of a file, unpacked."""
-    with opened(path) as file:
-        return file.read(SAMPLE_BYTES)
-
-
 def _outside(record: str) -> str:
     """A row without what stands between quotes."""
     return "".join(record.split('"')[::2])
-
-
-def _near_file(path: Path) -> str:
-    """Which file was probably meant."""
-    try:
-        return meant(path.name, sorted(entry.name for entry in path.parent.iterdir()))
-    except OSError:
-        return f"there is no folder {str(path.parent)!r}"
-
-
-def unreadable(path: Path, error: Exception) -> ValueError:
-    """The error about a file that the system will not hand out."""
-    reason = getattr(error, "strerror", None) or "it is damaged"
-    return complain("file", "be readable", f"{str(path)!r}: {reason}")

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ordinoise._validation import Ints, complain
-from ordinoise.tables.inference import as_text, typed
+from ordinoise.tables.inference import as_text, nameless, typed
 from ordinoise.tables.names import as_column, listed, meant
 
 MOST_GRADES = 50
@@ -60,7 +60,7 @@ def grades_of(frame: pl.DataFrame, target: str, classes: Sequence[int] | Sequenc
 
 def _grades(frame: pl.DataFrame, target: str) -> pl.Series:
     """The column with numbers as numbers, true and false as they are, and all the rest as text without end blanks."""
-    column = frame.get_column(target)
+    column = nameless(frame.get_column(target))
     if column.dtype in (pl.String, pl.Categorical, pl.Enum):
         column = typed(as_text(column))
     if column.dtype.is_decimal():

@@ -37,6 +37,8 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, delimiter: str = ",", 
     ValueError
         One sentence about why nothing was written.
     """
+    if len(delimiter.encode()) != 1:
+        raise complain("delimiter", "be a single character", repr(delimiter))
     path = _as_new_file(path)
     suffix = path.suffix.lower()
     if suffix in (".csv", ".tsv"):
@@ -97,5 +99,5 @@ def _neutral(frame: pl.DataFrame) -> pl.DataFrame:
     texts = pl.col(pl.String, pl.Categorical).cast(pl.String)
     risky = texts.str.contains(_FORMULA) & ~texts.str.contains(_PLAIN_NUMBER)
     frame = frame.with_columns(pl.when(risky).then(pl.lit("'") + texts).otherwise(texts).name.keep())
-    names = {name: f"'{name}" for name in frame.columns if name[0] in "=+-@\t\r"}
-    return frame.rename(names)
+    frame.columns = [f"'{name}" if name[:1] in tuple("=+-@\t\r") else name for name in frame.columns]
+    return frame
