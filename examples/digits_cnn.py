@@ -1,10 +1,14 @@
 """A small CNN on images whose grades were recorded wrongly: how much of the damage can be undone?
 
-``python examples/digits_cnn.py [--seeds 3] [--out FOLDER]``
+``python examples/digits_cnn.py [--seeds 5] [--out FOLDER]``; a seed takes a minute or two.
 
 scikit-learn's 1,797 digits of 8 x 8 pixels stand in for graded images: 0-2 are the lowest grade, then 3-4, 5-7 and
 8-9. Four grades, because with all ten this noise would spoil 58 % of the labels; with four it spoils a third, and the
 right grade stays the most frequent record of each.
+
+A network learns wrong records by heart, whatever the loss. Two habits of image training make that harder for all
+variants alike: each image is turned, scaled and shifted a little whenever it is seen, and the weights are averaged over
+the second half of the epochs. The variants differ in their labels and in ``noise=`` alone.
 """
 
 from __future__ import annotations
@@ -14,24 +18,63 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-from torch import nn
-from torch.optim.lr_scheduler import CosineAnnealingLR
+from torch import Tensor, nn
+from torch.nn.functional import affine_grid, grid_sample
+from torch.optim.swa_utils import AveragedModel, update_bn
 
 from ordinoise import corrupt, inverse_decay
 from ordinoise.estimators import OrdinalTorchClassifier
+from ordinoise.torch import Epoch
 
 NOISE = inverse_decay(4, 0.15)
 VARIANTS = ("clean labels", "noisy, trusted", "noisy, noise known", "noisy, noise estimated")
 
 
+class Jitter(nn.Module):
+    """In training, each image turned by up to 0.2 rad, scaled by up to 10 % and shifted by up to half a pixel."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Images of the same shape."""
+        if not self.training:
+            return images
+        turn, stretch, *shift = (torch.rand(4, len(images), device=images.device) * 2 - 1).unbind()
+        along, across = (1 + 0.1 * stretch) * torch.cos(0.2 * turn), torch.sin(0.2 * turn)
+        pixel = 2 / images.shape[-1]  # coordinates run from -1 to 1
+        x, y = (0.5 * pixel * by for by in shift)
+        rows = torch.stack([along, -across, x, across, along, y], dim=1)
+        return grid_sample(images, affine_grid(rows.view(-1, 2, 3), list(images.shape), False), align_corners=False)
+
+
+class WeightAverage:
+    """A callback: in the end, the weights are their mean over the second half of the epochs."""
+
+    def __init__(self, images: Tensor, n_epochs: int) -> None:
+        self.images, self.n_epochs = images, n_epochs
+
+    def __call__(self, epoch: Epoch) -> None:
+        """Take in this epoch's weights; after the last, put the mean in their place."""
+        first = self.n_epochs // 2 + 1
+        if epoch.number == first:
+            self.average = AveragedModel(epoch.model)
+        if epoch.number >= first:
+            self.average.update_parameters(epoch.model)
+        if epoch.number == self.n_epochs:
+            epoch.model.load_state_dict(self.average.module.state_dict())
+            # The mean network has activations of its own; they are measured on images as they are, as in prediction.
+            _jitter, *layers = epoch.model.module.children()
+            update_bn([self.images], nn.Sequential(*layers))
+
+
 def cnn() -> nn.Module:
     """Two convolutions, then 32 features for the ordinal head."""
     return nn.Sequential(
+        Jitter(),
         nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
         nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Dropout(0.5), nn.Linear(128, 32), nn.ReLU(),
+        nn.Flatten(), nn.Dropout(0.25), nn.Linear(128, 32), nn.ReLU(),
     )  # fmt: skip
 
 
@@ -48,10 +91,10 @@ def errors_of(seed: int, n_epochs: int, estimate_with: str) -> dict[str, float]:
             cnn,
             noise=noise,
             estimate_with=estimate_with,
-            scheduler=lambda optimizer: CosineAnnealingLR(optimizer, n_epochs),
             learning_rate_init=0.01,
-            batch_size=64,
+            batch_size=32,
             max_iter=n_epochs,
+            callbacks=[WeightAverage(torch.from_numpy(X), n_epochs)],
             device="cpu",
             random_state=seed,
         )
@@ -75,7 +118,7 @@ def picture(errors: dict[str, float], path: Path) -> None:
 
 
 def main(
-    n_seeds: int = 3, n_epochs: int = 30, estimate_with: str = "features", out: Path | None = None
+    n_seeds: int = 5, n_epochs: int = 60, estimate_with: str = "features", out: Path | None = None
 ) -> dict[str, Any]:
     runs = [errors_of(seed, n_epochs, estimate_with) for seed in range(n_seeds)]
     errors = {name: float(np.mean([run[name] for run in runs])) for name in VARIANTS}
@@ -91,7 +134,7 @@ def main(
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=3, help="splits and draws of the noise to average over")
+    parser.add_argument("--seeds", type=int, default=5, help="splits and draws of the noise to average over")
     parser.add_argument("--estimate-with", choices=["features", "module"], default="features")
     parser.add_argument("--out", type=Path, help="existing folder for digits_cnn.png")
     given = parser.parse_args()
