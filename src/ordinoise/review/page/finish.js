@@ -1,0 +1,153 @@
+// The end of the list: what came of it, the corrected file, the estimate anew.
+
+import { draw, fill, find, make, percent, plural } from "./dom.js";
+import { ask, tell } from "./wire.js";
+
+export class Finish {
+  constructor(model, { onOpen }) {
+    Object.assign(this, { model, onOpen });
+    find("export").addEventListener("click", () => this.export());
+    find("refit").addEventListener("click", () => this.refit());
+    this.shown = null;
+    if (["running", "done", "failed"].includes(model.audit.refit.status)) this.follow();
+  }
+
+  render() {
+    const { model } = this;
+    const counts = model.counts();
+    const [title, words] = this.summary(counts);
+    find("finish-title").textContent = title;
+    find("finish-words").textContent = words;
+    const figures = [["changed", counts.changed], ["confirmed", counts.kept], ["skipped", counts.skipped], ["open", counts.open], ["in disagreement", counts.disputed]];
+    fill(find("figures"), ...figures.map(([name, count]) => make("div", { "data-figure": name }, make("dt", {}, name), make("dd", {}, String(count)))));
+    this.disputes();
+    const trusted = counts.settled - counts.disputed;
+    const isAvailable = model.audit.refit.status !== "unavailable";
+    find("refit-step").hidden = !isAvailable;
+    find("refit-words").textContent = trusted
+      ? `With ${plural(trusted, "settled label")} trusted.${counts.disputed ? " Rows in disagreement are left out." : ""} It may take some minutes; you can go on meanwhile.`
+      : "Needs at least one settled row without disagreement.";
+    find("refit").disabled = !trusted || this.shown === "running";
+  }
+
+  summary(counts) {
+    if (!this.model.items.length) return ["Nothing is suspected", "The audit found no label that a person should look at."];
+    if (!counts.open) return ["All rows are decided", "Thank you. Every decision is kept in the audit folder, with its history."];
+    const title = `${plural(counts.open, "row is", "rows are")} still open`;
+    return [title, "You can write the file now and come back for the rest: every decision is kept."];
+  }
+
+  disputes() {
+    const rows = this.model.items.filter((item) => this.model.state(item.row).is_disputed);
+    const lines = rows.map((item) => {
+      const said = this.model.state(item.row).grades.map(([name, grade]) => `${name}: ${grade ?? "skipped"}`).join(", ");
+      return make("li", {}, make("button", { type: "button", class: "link", onclick: () => this.onOpen(item.row) }, `Row ${item.row}`), ` ${said}`);
+    });
+    fill(find("disputes"), ...(rows.length ? [make("h3", {}, "Where reviewers disagree"), make("ul", {}, ...lines)] : []));
+  }
+
+  async export() {
+    const result = find("export-result");
+    find("export").disabled = true;
+    result.className = "result";
+    result.textContent = "Writing…";
+    try {
+      const written = await tell("/api/export", {});
+      const words = `${plural(written.n_changed, "grade")} changed, ${written.n_kept} confirmed.`;
+      fill(result, make("strong", {}, "Written"), ` ${words} `, make("code", {}, written.path));
+    } catch (error) {
+      result.classList.add("bad");
+      result.textContent = error.status ? error.message : "The server does not answer; nothing was written.";
+    }
+    find("export").disabled = false;
+  }
+
+  async refit() {
+    try {
+      await tell("/api/refit", {});
+    } catch (error) {
+      return this.refitFailed(error.status ? error.message : "The server does not answer.");
+    }
+    return this.follow();
+  }
+
+  async follow() {
+    this.shown = "running";
+    find("refit").disabled = true;
+    for (;;) {
+      try {
+        const report = await ask("/api/refit");
+        if (report.status === "done") return this.refitDone(report);
+        if (report.status !== "running") return this.refitFailed(report.error ?? "The estimate was not finished; begin it again.");
+        find("refit-result").className = "result";
+        fill(find("refit-result"), make("p", { class: "busy" }, `Estimating with ${plural(report.n_trusted, "trusted label")}: ${Math.round(report.seconds)} s`));
+      } catch {
+        fill(find("refit-result"), make("p", {}, "The server does not answer; asking again."));
+      }
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+
+  refitFailed(words) {
+    this.shown = "failed";
+    find("refit").disabled = false;
+    find("refit-result").className = "result bad";
+    fill(find("refit-result"), make("p", {}, words));
+  }
+
+  refitDone(report) {
+    this.shown = "done";
+    find("refit").disabled = false;
+    find("refit-result").className = "result";
+    const caption = `With ${plural(report.n_trusted, "trusted label")}, in ${report.seconds} s`;
+    fill(
+      find("refit-result"),
+      make("p", { class: "quiet" }, caption),
+      intervals(report),
+      ...report.words.map((words) => make("p", {}, words)),
+      matrix(report, this.model.audit.classes),
+    );
+  }
+}
+
+/** Share of wrong labels before and after, each with its interval, on one scale. */
+function intervals(report) {
+  const rows = [["before", report.rate_before, report.interval_before], ["now", report.rate_after, report.interval_after]];
+  const largest = Math.max(...rows.flatMap(([, rate, ends]) => [rate, ...(ends ?? [])]));
+  const top = Math.min(1, Math.max(0.05, Math.ceil(largest * 22) / 20)); // a round number of percent, a little beyond
+  const x = (share) => 60 + (360 * share) / top;
+  const lines = rows.flatMap(([name, rate, ends], at) => {
+    const y = 22 + 34 * at;
+    const label = draw("text", { x: 50, y: y + 4, "text-anchor": "end" });
+    label.textContent = name;
+    const line = draw("line", { x1: x(ends?.[0] ?? rate), x2: x(ends?.[1] ?? rate), y1: y, y2: y, class: `span ${name}` });
+    const number = draw("text", { x: x(rate), y: y - 9, "text-anchor": "middle", class: "number" });
+    number.textContent = percent(rate);
+    return [label, line, draw("circle", { cx: x(rate), cy: y, r: 5, class: `dot ${name}` }), number];
+  });
+  const axis = [draw("line", { x1: 60, x2: 420, y1: 76, y2: 76, class: "axis" })];
+  for (const [share, anchor] of [[0, "middle"], [top, "end"]]) {
+    const label = draw("text", { x: x(share), y: 92, "text-anchor": anchor });
+    label.textContent = percent(share);
+    axis.push(label);
+  }
+  const words = `Share of wrong labels: ${rows.map(([name, rate]) => `${name} ${percent(rate)}`).join(", ")}`;
+  return draw("svg", { viewBox: "0 0 440 98", class: "intervals", role: "img", "aria-label": words }, ...axis, ...lines);
+}
+
+/** The new noise matrix, each entry with its change. */
+function matrix(report, classes) {
+  const head = make("tr", {}, make("th", { scope: "col" }, "true ↓ recorded →"), ...classes.map((grade) => make("th", { scope: "col" }, grade)));
+  const body = report.matrix_after.map((shares, truth) => {
+    const cells = shares.map((share, recorded) => {
+      const change = share - report.matrix_before[truth][recorded];
+      const words = Math.abs(change) < 0.0005 ? "" : `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)}`;
+      const cell = make("td", { class: truth === recorded ? "same" : "" }, make("span", {}, percent(share)), make("small", {}, words));
+      cell.style.setProperty("--share", String(Math.min(1, share)));
+      return cell;
+    });
+    return make("tr", {}, make("th", { scope: "row" }, classes[truth]), ...cells);
+  });
+  const caption = make("caption", {}, "How true grades are recorded now; below each share, its change in points");
+  return make("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Noise matrix" }, make("table", { class: "matrix" }, caption, make("thead", {}, head), make("tbody", {}, ...body)));
+}

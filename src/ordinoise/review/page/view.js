@@ -1,0 +1,206 @@
+// One row as a person sees it, and the list of all of them.
+
+import { clock, compact, fill, find, make, percent, plural } from "./dom.js";
+import { ask } from "./wire.js";
+
+const MARKS = { open: "○", settled: "✓", skipped: "–", pending: "…", disputed: "≠" };
+
+export class View {
+  constructor(model, queue, { onChoose, onOpen }) {
+    Object.assign(this, { model, queue, onChoose, onOpen });
+    find("history").addEventListener("toggle", () => this.history());
+  }
+
+  row() {
+    const { model } = this;
+    const item = model.byRow.get(model.current);
+    find("row").hidden = !item;
+    find("empty").hidden = Boolean(item);
+    if (!item) return;
+    const place = model.view.indexOf(item.row) + 1;
+    find("row-title").textContent = `Row ${item.row}`;
+    find("row-place").textContent = `${place} of ${model.view.length} · suspect no. ${item.rank}`;
+    fill(find("row-chance"), make("strong", {}, percent(item.probability_wrong)), " likely wrong");
+    fill(find("why"), ...item.reasons.map((words) => make("p", {}, words)));
+    this.evidence(item);
+    this.judgement();
+    find("history").open = false;
+    this.note();
+  }
+
+  note() {
+    const { current, reviewer } = this.model;
+    this.shownNote = this.queue.noteOn(current, reviewer) ?? this.model.myNote(current);
+    find("note").value = this.shownNote;
+  }
+
+  /** What changes with a decision: the ladder, what reviewers said, notes of others. */
+  judgement() {
+    const item = this.model.byRow.get(this.model.current);
+    if (!item) return;
+    const state = this.model.state(item.row);
+    fill(find("ladder"), ...this.model.audit.classes.map((grade, rank) => this.rung(item, state, grade, rank)));
+    this.verdicts(state);
+    const others = state.notes.filter(([name]) => name !== this.model.reviewer);
+    fill(find("other-notes"), ...others.map(([name, note]) => make("p", { class: "other-note" }, make("strong", {}, name), ` ${note}`)));
+    if (find("history").open) this.history();
+  }
+
+  rung(item, state, grade, rank) {
+    const { audit } = this.model;
+    const [key, share] = [audit.keys[rank], item.posterior[rank]];
+    const waiting = this.queue.decisionOn(item.row);
+    const isWaiting = waiting?.body.grade === grade;
+    const isChosen = !waiting && state.status === "settled" && state.grade === grade;
+    const tags = [];
+    if (grade === item.recorded) tags.push(["recorded", "recorded"]);
+    if (grade === item.suggested) tags.push(["suggested", "suggested"]);
+    if (isChosen) tags.push(["chosen", "chosen"]);
+    if (isWaiting) tags.push(["waiting", "not saved yet"]);
+    const roles = [grade === item.recorded ? "is-recorded" : "", grade === item.suggested ? "is-suggested" : ""];
+    const bar = make("span", { class: "bar" }, make("span", { class: "bar-fill" }));
+    bar.firstChild.style.width = `${100 * share}%`;
+    const words = [grade, percent(share), ...tags.map(([, word]) => word), key ? `key ${key}` : ""].filter(Boolean);
+    return make(
+      "button",
+      {
+        type: "button",
+        class: `rung ${roles.join(" ")} ${isChosen ? "is-chosen" : ""} ${isWaiting ? "is-waiting" : ""}`,
+        "data-grade": grade,
+        "aria-pressed": String(isChosen),
+        "aria-label": words.join(", "),
+        onclick: () => this.onChoose(grade),
+      },
+      make("span", { class: "name" }, key ? make("kbd", {}, key) : "", key === grade ? "" : make("bdi", { class: "grade" }, grade)),
+      bar,
+      make("span", { class: "share" }, percent(share)),
+      make("span", { class: "tags" }, ...tags.map(([kind, word]) => make("span", { class: `tag ${kind}` }, word))),
+    );
+  }
+
+  verdicts(state) {
+    const box = find("verdicts");
+    box.hidden = state.grades.length === 0;
+    box.classList.toggle("is-disputed", state.is_disputed);
+    const said = state.grades.map(([name, grade]) =>
+      make("li", {}, make("bdi", { class: "who" }, name), grade === null ? " skipped" : " chose ", grade === null ? "" : make("strong", {}, grade)),
+    );
+    const words = state.is_disputed ? `Reviewers disagree; the latest grade, ${state.grade}, counts.` : "";
+    fill(box, make("ul", {}, ...said), words ? make("p", {}, words) : "");
+  }
+
+  evidence(item) {
+    const pictures = [];
+    const texts = [];
+    const features = [];
+    this.model.audit.columns.forEach((column, at) => {
+      const cell = item.cells[at];
+      if (column.role === "target") return;
+      if (item.pictures.includes(at)) pictures.push(picture(item, column, at));
+      else if (column.kind === "text" && cell !== null) texts.push(longText(column, cell));
+      else features.push(feature(column, cell));
+    });
+    fill(find("pictures"), ...pictures);
+    fill(find("texts"), ...texts);
+    fill(find("features"), ...features);
+  }
+
+  async history() {
+    const details = find("history");
+    const row = this.model.current;
+    if (!details.open || row === null) return;
+    try {
+      const { events } = await ask(`/api/history/${row}`);
+      if (row !== this.model.current) return;
+      const lines = events.map((event) => make("li", {}, make("time", { dateTime: event.time }, clock(event.time)), " ", make("bdi", { class: "who" }, event.reviewer), ` ${deed(event)}`));
+      fill(find("history-list"), ...(lines.length ? lines : [make("li", { class: "quiet" }, "Nothing yet.")]));
+    } catch {
+      fill(find("history-list"), make("li", {}, "The server does not answer."));
+    }
+  }
+
+  list() {
+    const { model } = this;
+    find("found").textContent = model.view.length === model.items.length ? plural(model.view.length, "row") : `${model.view.length} of ${plural(model.items.length, "row")}`;
+    if (this.listed !== model.view) {
+      this.listed = model.view;
+      this.entries = new Map(model.view.map((row) => [row, { looks: this.looks(row), element: this.entry(row) }]));
+      fill(find("list"), ...[...this.entries.values()].map(({ element }) => element));
+    }
+    for (const [row, entry] of this.entries) this.renew(row, entry);
+    if (this.reached === model.current) return;
+    this.reached = model.current;
+    this.entries.get(model.current)?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Make an entry of the list anew, if it looks different now: of a thousand, one or two do. */
+  renew(row, entry) {
+    const looks = this.looks(row);
+    if (looks === entry.looks) return;
+    const element = this.entry(row);
+    entry.element.replaceWith(element);
+    Object.assign(entry, { looks, element });
+  }
+
+  looks(row) {
+    return [this.status(row), this.model.state(row).grade, row === this.model.current].join();
+  }
+
+  status(row) {
+    const state = this.model.state(row);
+    return this.queue.decisionOn(row) ? "pending" : state.is_disputed ? "disputed" : state.status;
+  }
+
+  entry(row) {
+    const { model } = this;
+    const item = model.byRow.get(row);
+    const state = model.state(row);
+    const status = this.status(row);
+    const words = { open: "open", settled: `settled as ${state.grade}`, skipped: "skipped", pending: "not saved yet", disputed: "in disagreement" }[status];
+    const button = make(
+      "button",
+      { type: "button", "aria-current": String(row === model.current), onclick: () => this.onOpen(row) },
+      make("span", { class: `mark ${status}`, "aria-hidden": "true" }, MARKS[status]),
+      make("span", { class: "which" }, `Row ${row}`),
+      make("span", { class: "turn" }, make("bdi", {}, item.recorded), " → ", make("bdi", { class: state.grade ? "final" : "" }, state.grade ?? `${item.suggested}?`)),
+      make("span", { class: "unseen-word" }, `, ${words}`),
+    );
+    return make("li", { "data-row": row, "data-status": status }, button);
+  }
+
+  progress() {
+    const { model } = this;
+    const counts = model.counts();
+    const total = model.items.length;
+    const share = (count) => `${(100 * count) / Math.max(1, total)}%`;
+    find("fill-settled").style.width = share(counts.settled);
+    find("fill-skipped").style.width = share(counts.skipped);
+    find("track").setAttribute("aria-valuenow", String(counts.settled));
+    const more = [counts.skipped ? `${counts.skipped} skipped` : "", counts.disputed ? `${counts.disputed} in disagreement` : ""].filter(Boolean);
+    find("progress-text").textContent = [`${counts.settled} of ${total} settled`, ...more].join(" · ");
+  }
+}
+
+function picture(item, column, at) {
+  const image = make("img", { src: `/picture/${item.row}/${at}`, alt: `${column.name}: ${item.cells[at]}`, loading: "eager" });
+  return make("figure", {}, image, make("figcaption", {}, column.name));
+}
+
+function longText(column, cell) {
+  return make("section", { class: "text-block" }, make("h3", {}, column.name), make("p", { dir: "auto" }, cell));
+}
+
+function feature(column, cell) {
+  const value = cell === null ? make("span", { class: "missing" }, "missing") : make("bdi", { title: cell }, column.kind === "number" ? compact(cell) : cell);
+  const isUsed = column.role === "feature";
+  const kind = `${column.kind === "number" ? "number" : "words"} ${isUsed ? "" : "unused"}`;
+  const name = make("dt", isUsed ? {} : { title: column.note || "not used for the judgement" }, make("bdi", {}, column.name));
+  return make("div", { class: kind }, name, make("dd", {}, value));
+}
+
+function deed(event) {
+  if (event.kind === "grade") return `chose ${event.grade}`;
+  if (event.kind === "skip") return "skipped";
+  if (event.kind === "undo") return event.grade === null ? "took back a skip" : `took back ${event.grade}`;
+  return event.note ? `noted “${event.note}”` : "removed the note";
+}
