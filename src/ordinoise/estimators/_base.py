@@ -14,9 +14,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ordinoise._validation import Floats, Ints, as_same_length, complain
+from ordinoise.conformal import PredictionSets, SetCalibration, calibrate_sets, prediction_sets
 from ordinoise.decisions import decide
+from ordinoise.estimators._facts import corrected_scores, replicates_of, taken_apart, training_facts, with_facts
+from ordinoise.estimators._noise import ResolvedNoise, resolve_noise
 from ordinoise.estimators._persistence import Arrays, read_folder, write_folder
+from ordinoise.estimators.card import ModelCard, model_card
 from ordinoise.grades import as_column, ordered_classes, ranks_of
+from ordinoise.noise import SINGULAR_CONDITION
 
 if TYPE_CHECKING:
     from ordinoise.export import Graph
@@ -25,16 +30,24 @@ if TYPE_CHECKING:
 class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
     """Ordered labels in and out; a learner adds `fit` and `predict_proba`."""
 
+    noise: Any
     classes: Any
     decision: Any
     classes_: NDArray[Any]
+    noise_matrix_: Floats
+    noise_matrices_: Floats
+    noise_estimator_: Any
+    set_calibration_: SetCalibration | None
+    training_facts_: dict[str, Any]
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, decision: Any = None) -> NDArray[Any]:
         """Predicted labels, by the rule that `decision` names.
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
+        decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), optional
+            A rule for this call alone, such as your own ``cost[true, predicted]``; the model's if left out.
 
         Returns
         -------
@@ -42,10 +55,10 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             Some of `classes_`.
         """
         check_is_fitted(self)
-        return self.classes_[self._decided(X)]
+        return self.classes_[self._decided(X, self.decision if decision is None else decision)]
 
-    def _decided(self, X: Any) -> Ints:
-        return decide(self.predict_proba(X), self.decision)
+    def _decided(self, X: Any, decision: Any) -> Ints:
+        return decide(self.predict_proba(X), decision)
 
     @abstractmethod
     def predict_proba(self, X: Any) -> Floats:
@@ -57,13 +70,92 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         cumulative[:, -1] = 1.0
         return np.minimum(cumulative, 1.0)
 
+    def predict_set(self, X: Any, confidence: float = 0.9) -> PredictionSets:
+        """Neighbouring grades that hold the true label with probability `confidence`, for every sample.
+
+        The set always holds the median, which `predict` gives by default, and a higher confidence only adds grades.
+        Needs recorded labels that the model did not learn from: see `calibrate_sets`.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+        confidence : float, default=0.9
+            How often the true label is to be in its set, over samples like those of the calibration.
+
+        Returns
+        -------
+        sets : PredictionSets
+            With `low` and `high`, labels of `classes_`, `mask` and `sizes`.
+        """
+        check_is_fitted(self)
+        calibration = getattr(self, "set_calibration_", None)
+        if calibration is None:
+            advice = "call calibrate_sets(X, y) with recorded labels that the model did not learn from"
+            raise complain("model", "be calibrated to predict sets", "none", advice)
+        return prediction_sets(self.predict_proba(X), calibration, confidence, classes=self.classes_)
+
+    def calibrate_sets(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None) -> Self:
+        """Find out how large sets must be to hold the true label, from recorded labels kept aside.
+
+        The labels may be as noisy as those of the fit: the noise matrix of the model corrects for it.
+
+        Parameters
+        ----------
+        X : array or frame of shape (n_samples, n_features)
+            Samples that the model did not learn from.
+        y : column of shape (n_samples,)
+            Their labels as recorded.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples.
+        raters : column of shape (n_samples,), optional
+            Who recorded each label, when `noise` holds a matrix for each rater.
+        """
+        check_is_fitted(self)
+        probabilities = self.predict_proba(X)
+        _, ranks = self._checked_labels(y, len(probabilities), self.classes_)
+        noise = ResolvedNoise(self.noise_matrix_[None], None)
+        if raters is not None:
+            noise = resolve_noise(self.noise, None, ranks, len(self.classes_), raters, 0)
+        self.set_calibration_ = self._calibrated(probabilities, ranks, noise, sample_weight)
+        return self
+
+    def _calibrated(self, probabilities: Floats, ranks: Ints, noise: ResolvedNoise, weights: Any) -> SetCalibration:
+        return calibrate_sets(
+            probabilities, ranks, noise.matrices if noise.raters is not None else noise.pooled,
+            raters=noise.raters, replicates=replicates_of(self), sample_weight=weights,
+        )  # fmt: skip
+
+    def _judge(self, out_of_fold: Floats, ranks: Ints, noise: ResolvedNoise, weights: Floats) -> None:
+        """Keep the facts of a fit, and what rows left out say: scores and sets, where the noise has an inverse."""
+        self._remember(np.bincount(ranks, minlength=len(self.classes_)))
+        if not (np.linalg.cond(noise.matrices) < SINGULAR_CONDITION).all():
+            return
+        self.set_calibration_ = self._calibrated(out_of_fold, ranks, noise, weights)
+        if noise.raters is None:
+            self.training_facts_["scores"] = corrected_scores(self, out_of_fold, ranks, weights)
+
+    def describe(self) -> ModelCard:
+        """The model's card: what it is, what it learnt from, what noise it found, how good it is.
+
+        Print it, or take `to_dict` for JSON. A loaded model's card is that of the saved one.
+        """
+        check_is_fitted(self)
+        return model_card(self)
+
+    def _remember(self, recorded_counts: Ints | None, *, adds: bool = False) -> None:
+        """Keep the facts of a fit, and forget the sets of an earlier one; `adds` where the rows come on top."""
+        if adds and recorded_counts is not None:
+            earlier = getattr(self, "training_facts_", {}).get("recorded_counts")
+            recorded_counts = None if earlier is None else recorded_counts + earlier
+        self.training_facts_, self.set_calibration_ = training_facts(self, recorded_counts), None
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a new folder: JSON and safetensors, no pickle.
 
         The folder appears whole or not at all. An existing one is never overwritten.
         """
         check_is_fitted(self)
-        settings, arrays = self._state()
+        settings, arrays = with_facts(self, *self._state())
         write_folder(path, type(self).__name__, settings, arrays)
 
     @classmethod
@@ -71,11 +163,21 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         """A model that `save` wrote; it predicts exactly as the saved one did."""
         settings, arrays = read_folder(path, cls.__name__)
         try:
-            return cls._from_state(settings, arrays)
+            return cls._whole(settings, arrays)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise complain(
                 "path", "hold a whole model", f"{type(error).__name__}: {error}", "the folder is damaged"
             ) from None
+
+    @classmethod
+    def _whole(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
+        """The model that `save` described, with its facts and sets where it had them."""
+        arrays, facts, sets = taken_apart(settings, arrays)
+        model = cls._from_state(settings, arrays)
+        model.set_calibration_ = sets
+        if facts is not None:
+            model.training_facts_ = facts
+        return model
 
     def to_onnx(self, path: str | os.PathLike[str], *, dtype: str = "float32") -> None:
         """Write the fitted model as an ONNX file, for programs without Python.

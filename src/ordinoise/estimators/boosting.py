@@ -192,6 +192,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
         if is_distributed(X):
             rng = as_generator(self.random_state)
             self._keep(*train_where_the_rows_are(self, X, y, sample_weight, raters, rng))
+            self._remember(None)
             return self
         features = self._checked_features(X, reset=True)
         classes, ranks = self._checked_labels(y, len(features), self.classes)
@@ -207,6 +208,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
         sample = Sample(features, objective.cells(ranks, noise.raters), weights)
         training = self._trained(sample, ranks, objective, noise, settings, rng)
         self._keep(classes, noise, training)
+        self._remember(np.bincount(ranks, minlength=len(classes)))
         return self
 
     def predict_proba(self, X: Any) -> Floats:

@@ -88,6 +88,8 @@ class OrdinalClassifier(TableClassifierBase):
         Probability of each true label of the training rows that have weight, by models that did not see the row.
     models_ : dict of str to tuple
         Fitted models of each candidate.
+    set_calibration_ : SetCalibration or None
+        What `predict_set` goes by, from the rows left out; None where the noise has no inverse.
     curves_ : dict of str to tuple
         Loss of the rows left out after each epoch or round, for every model of each candidate.
 
@@ -179,7 +181,12 @@ class OrdinalClassifier(TableClassifierBase):
         trusting = ResolvedNoise(np.eye(len(self.classes_))[None], None)
         plain = Recorded(table, ranks[there], weights[there], trusting)
         settled = None if trusted is None else _among(there, trusted_ranks(trusted, self.classes_, len(ranks)))
-        self._keep(*self._blended(plain, raters, settled, folds, rng))
+        noise, blend = self._blended(plain, raters, settled, folds, rng)
+        self._keep(noise, blend)
+        # Class weights would make the rows other than those that the model is to be judged on.
+        self._judge(
+            blend.out_of_fold, plain.ranks, noise, self._checked_weights(sample_weight, y, features, None)[there]
+        )
         return self
 
     def predict_proba(self, X: Any) -> Floats:

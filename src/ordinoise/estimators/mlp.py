@@ -234,6 +234,7 @@ class OrdinalMLPClassifier(OrdinalClassifierBase):
                 optimiser_state=state, on_epoch=on_epoch,
             )  # fmt: skip
         self._keep_training(training)
+        self._remember(np.bincount(ranks, minlength=len(classes)))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, raters: Any = None) -> Self:
@@ -271,6 +272,7 @@ class OrdinalMLPClassifier(OrdinalClassifierBase):
             optimiser_state=None if first else self.optimiser_state_,
         )  # fmt: skip
         self._keep_training(training, earlier=not first)
+        self._remember(np.bincount(ranks, minlength=len(ordered)), adds=not first)
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -292,10 +294,10 @@ class OrdinalMLPClassifier(OrdinalClassifierBase):
             return logits[:, 0]
         return log_class_probabilities(logits)
 
-    def _decided(self, X: Any) -> Ints:
-        if isinstance(self.decision, str) and self.decision == "median":
+    def _decided(self, X: Any, decision: Any) -> Ints:
+        if isinstance(decision, str) and decision == "median":
             return labels_from_logits(self._logits(X))
-        return super()._decided(X)
+        return super()._decided(X, decision)
 
     def _logits(self, X: Any) -> Floats:
         check_is_fitted(self, "network_")

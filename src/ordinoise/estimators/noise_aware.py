@@ -154,6 +154,7 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
             guess = self._expected(X, ranks, likelihood, weights, start, fold_seed)
         self.label_probabilities_, self.n_iter_ = guess, len(self.likelihood_curve_)
         self.estimator_ = self._fitted(X, np.arange(len(ranks)), ranks, guess, weights, seed)
+        self._remember(np.bincount(ranks, minlength=len(self.classes_)))
         return self
 
     def predict_proba(self, X: Any) -> Floats:

@@ -12,6 +12,7 @@ from ordinoise._validation import Floats, Ints, as_generator, complain
 from ordinoise.decisions import as_decision
 from ordinoise.estimators import _torch_state
 from ordinoise.estimators._base import OrdinalClassifierBase
+from ordinoise.estimators._facts import recorded_counts
 from ordinoise.estimators._persistence import Arrays, read_folder
 from ordinoise.estimators._progress import epoch_progress
 from ordinoise.estimators._torch_fit import (
@@ -279,6 +280,7 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
             self._keep_noise(task)
             settings = training_settings(self, seed, max_epochs, None if in_parts else self.checkpoint_dir)
             self._keep_training(self._trained(task, settings, team.is_lead), earlier=goes_on and in_parts)
+        self._remember(recorded_counts(y, self.classes_), adds=goes_on and in_parts)
         return self
 
     def _trained(self, task: Task, settings: TrainingSettings, is_lead: bool) -> Training:
@@ -316,10 +318,10 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
             return logits[:, 0]
         return log_class_probabilities(logits)
 
-    def _decided(self, X: Any) -> Ints:
-        if isinstance(self.decision, str) and self.decision == "median":
+    def _decided(self, X: Any, decision: Any) -> Ints:
+        if isinstance(decision, str) and decision == "median":
             return labels_from_logits(self._logits(X))
-        return super()._decided(X)
+        return super()._decided(X, decision)
 
     def _logits(self, X: Any) -> Floats:
         return self._outputs(X, score=False)
@@ -383,7 +385,7 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
         if settings.get("module") is not None and module is None:
             raise complain("module", f"be given: the saved model has a {settings['module']}", "None")
         settings["given_module"] = module
-        return _torch_state.whole(lambda: cls._from_state(settings, arrays))
+        return _torch_state.whole(lambda: cls._whole(settings, arrays))
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         return _torch_state.state_of(self)

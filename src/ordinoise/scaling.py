@@ -1,0 +1,100 @@
+"""Probabilities made as sure as they should be, by recorded labels that the model has not seen.
+
+Every logit of P(y > j) is stretched by one factor and moved by one shift. The factor is positive, so the order of the
+thresholds holds and no probability turns negative. Both are fitted by the forward likelihood: the probabilities of the
+true label, through the noise matrix, are to explain what was recorded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ordinoise._validation import Floats, as_floats, as_labels, as_noise_matrix, as_same_length, as_weights
+from ordinoise.levels import class_probabilities, exceedance
+from ordinoise.reliability import as_probabilities
+
+__all__ = ["Scaling", "fit_scaling"]
+
+FLOOR = 1e-9
+SPREAD = 0.7
+"""How far the logarithm of the factor, and the shift, stray from nothing, a priori."""
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """A stretch and a shift of the logits of P(y > j); call it with probabilities.
+
+    Attributes
+    ----------
+    sharpness : float
+        Above 1 where the probabilities were too timid, below where they were too sure.
+    shift : float
+        Above 0 where they were too low a grade.
+    """
+
+    sharpness: float
+    shift: float
+
+    def __call__(self, probabilities: ArrayLike) -> Floats:
+        """The scaled probabilities, shape (n_samples, n_classes)."""
+        columns = as_floats("probabilities", probabilities, 2).shape[1]
+        logits = _exceedance_logits(as_probabilities("probabilities", probabilities, columns))
+        return class_probabilities(self.sharpness * logits + self.shift)
+
+
+def fit_scaling(
+    probabilities: ArrayLike, recorded: ArrayLike, noise_matrix: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> Scaling:
+    """The scaling under which probabilities of the true label explain the recorded labels best.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_samples, n_classes)
+        Of each true grade, lowest first, made without looking at `recorded`.
+    recorded : array of shape (n_samples,)
+        Labels 0..n_classes-1 as recorded.
+    noise_matrix : array of shape (n_classes, n_classes)
+        ``noise_matrix[true, recorded]``; it needs no inverse.
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the samples.
+
+    Examples
+    --------
+    >>> from ordinoise.noise import corrupt, inverse_decay
+    >>> rng = np.random.default_rng(0)
+    >>> chances = rng.dirichlet([1.0, 1.0, 1.0], 2000)
+    >>> labels = [rng.choice(3, p=row) for row in chances]
+    >>> noise, timid = inverse_decay(3, 0.15), np.sqrt(chances) / np.sqrt(chances).sum(axis=1, keepdims=True)
+    >>> bool(fit_scaling(timid, corrupt(labels, noise, rng), noise).sharpness > 1.3)
+    True
+    """
+    from scipy.optimize import minimize
+
+    matrix = as_noise_matrix(noise_matrix)
+    logits = _exceedance_logits(as_probabilities("probabilities", probabilities, len(matrix)))
+    labels = as_labels("recorded", recorded, len(matrix))
+    as_same_length("recorded", len(labels), "probabilities", len(logits))
+    rows, likelihood = as_weights(sample_weight, len(labels)) * len(labels), matrix[:, labels].T
+    gains = np.diff(likelihood, axis=1)
+
+    def lack_and_slope(free: Floats) -> tuple[float, Floats]:
+        stretched = np.exp(free[0]) * logits
+        above = exceedance(stretched + free[1])
+        # The chance of the record, summed by parts: the lowest grade's, and what each threshold adds when exceeded.
+        evidence = np.maximum(likelihood[:, 0] + (above * gains).sum(axis=1), FLOOR)
+        pull = above * (1 - above) * gains * (rows / evidence)[:, None]
+        slope = free / SPREAD**2 - np.array([(pull * stretched).sum(), pull.sum()])
+        return float(-rows @ np.log(evidence) + 0.5 * (free @ free) / SPREAD**2), slope
+
+    stretch, shift = minimize(lack_and_slope, np.zeros(2), jac=True, method="BFGS").x
+    return Scaling(float(np.exp(stretch)), float(shift))
+
+
+def _exceedance_logits(probabilities: Floats) -> Floats:
+    """Logits of P(y > j), shape (n_samples, n_classes - 1), descending and finite."""
+    above = probabilities[:, ::-1].cumsum(axis=1)[:, -2::-1].clip(FLOOR, None)
+    below = probabilities.cumsum(axis=1)[:, :-1].clip(FLOOR, None)
+    return np.asarray(np.log(above) - np.log(below))
