@@ -2,8 +2,8 @@
 
 ``python -m bench.million [--rows 1000000] [--folder FOLDER]``
 
-Makes a CSV of 20 columns, two of them categories and two with gaps, corrupts its grades, runs ``ordinoise audit --learner
-boosting`` on it in a process of its own, and prints the largest memory that process held.
+Makes a CSV of 20 columns, two of them categories and two with gaps, corrupts its grades, runs ``ordinoise audit
+--learner boosting`` on it in a process of its own, and prints the largest memory that process held.
 """
 
 from __future__ import annotations

@@ -25,6 +25,7 @@ import polars as pl
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from ordinoise.audit.record import read_record
+from ordinoise.review.reasons import grade_keys
 
 N_DECISIONS = 3
 SCHEMES: dict[str, dict[str, object]] = {
@@ -110,7 +111,8 @@ def true_keys(folder: Path) -> list[str]:
     noisy, clean = (pl.read_csv(folder / name, infer_schema=False)["grade"] for name in ("noisy.csv", "wine.csv"))
     trained = [row for row in range(len(noisy)) if row % 4]
     grades = [clean[trained[suspect.row]] for suspect in record.suspects[:N_DECISIONS]]
-    return [str(record.classes.index(grade) + 1) for grade in grades]
+    keys = grade_keys(record.classes)
+    return [keys[record.classes.index(grade)] or "k" for grade in grades]
 
 
 def tour(docs: Path, folder: Path, data_dir: Path | None, browser: Browser) -> None:

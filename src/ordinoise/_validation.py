@@ -12,6 +12,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 ROW_SUM_TOLERANCE = 1e-6
+LARGEST_COUNT = 2**62
+MOST_CLASSES = 10_000
 
 
 def complain(argument: str, rule: str, got: object, advice: str = "") -> ValueError:
@@ -22,18 +24,25 @@ def complain(argument: str, rule: str, got: object, advice: str = "") -> ValueEr
 def as_choice(argument: str, value: str, choices: Iterable[str]) -> str:
     """`value` if it is one of `choices`; the error names the nearest one."""
     known = list(choices)
-    if value in known:
+    if isinstance(value, str) and value in known:
         return value
     near = difflib.get_close_matches(str(value), known, n=1, cutoff=0.4)
     raise complain(argument, f"be one of {known}", repr(value), f"did you mean {near[0]!r}?" if near else "")
 
 
-def as_count(argument: str, value: int, least: int) -> int:
-    """`value` as an int of at least `least`."""
+def as_count(argument: str, value: int, least: int, most: int = LARGEST_COUNT) -> int:
+    """`value` as an int of at least `least` and at most `most`."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))
     if not whole or value < least:
         raise complain(argument, f"be a whole number of at least {least}", repr(value))
+    if value > most:
+        raise complain(argument, f"be at most {most}", repr(value))
     return int(value)
+
+
+def as_class_count(n_classes: int) -> int:
+    """A number of classes that a table of class by class can be made for."""
+    return as_count("n_classes", n_classes, 2, MOST_CLASSES)
 
 
 def as_number(argument: str, value: float, low: float, high: float, *, open_low: bool = False) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordinoise._validation import Floats, Ints, as_count, as_floats, as_labels
+from ordinoise._validation import Floats, Ints, as_class_count, as_floats, as_labels
 from ordinoise.noise import correction_matrix
 
 __all__ = [
@@ -33,7 +33,7 @@ def level_table(n_classes: int) -> Floats:
            [1., 0.],
            [1., 1.]])
     """
-    return np.tri(as_count("n_classes", n_classes, 2), n_classes - 1, k=-1)
+    return np.tri(as_class_count(n_classes), n_classes - 1, k=-1)
 
 
 def levels(labels: ArrayLike, n_classes: int) -> Floats:

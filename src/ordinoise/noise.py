@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from ordinoise._validation import (
     Floats,
     Ints,
-    as_count,
+    as_class_count,
     as_floats,
     as_generator,
     as_labels,
@@ -89,7 +89,7 @@ def exponential_decay(n_classes: int, rate: ArrayLike, factor: float = 0.5) -> F
 
 def uniform(n_classes: int, rate: float) -> Floats:
     """Noise that ignores the order: with probability `rate` the label is any of the others, all equally likely."""
-    n_classes = as_count("n_classes", n_classes, 2)
+    n_classes = as_class_count(n_classes)
     rate = as_number("rate", rate, 0.0, 1.0)
     return np.asarray(power_decay(n_classes, rate / (n_classes - 1), power=0.0))
 
@@ -112,14 +112,14 @@ def adjacent(n_classes: int, up: ArrayLike, down: ArrayLike) -> Floats:
            [0.1 , 0.65, 0.25],
            [0.  , 0.1 , 0.9 ]])
     """
-    n_classes = as_count("n_classes", n_classes, 2)
+    n_classes = as_class_count(n_classes)
     ups, downs = _rate_per_class("up", up, n_classes), _rate_per_class("down", down, n_classes)
     off_diagonal = np.diag(ups[:-1], 1) + np.diag(downs[1:], -1)
     return _completed(off_diagonal, "up + down")
 
 
 def _from_decay(n_classes: int, rate: ArrayLike, decay: Callable[[Floats], Floats]) -> Floats:
-    n_classes = as_count("n_classes", n_classes, 2)
+    n_classes = as_class_count(n_classes)
     rates = _rate_per_class("rate", rate, n_classes)
     distance = np.abs(np.subtract.outer(np.arange(n_classes), np.arange(n_classes))).astype(float)
     np.fill_diagonal(distance, 1.0)
@@ -306,7 +306,7 @@ def largest_dominant_rate(n_classes: int) -> float:
 
     With H the harmonic numbers this is ``1 / (2 (H_i + H_{K-1-i}))`` at the middle class i.
     """
-    middle = (as_count("n_classes", n_classes, 2) - 1) // 2
+    middle = (as_class_count(n_classes) - 1) // 2
     return 1 / (2 * (_harmonic(middle) + _harmonic(n_classes - 1 - middle)))
 
 
@@ -315,7 +315,7 @@ def largest_invertible_rate(n_classes: int) -> float:
 
     For more than two classes this lies at or above :func:`largest_dominant_rate`.
     """
-    return 1 / (2 * _harmonic(as_count("n_classes", n_classes, 2) - 1))
+    return 1 / (2 * _harmonic(as_class_count(n_classes) - 1))
 
 
 def _harmonic(n: int) -> float:

@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordinoise._validation import Floats, Ints, as_choice, as_count, as_floats, complain
+from ordinoise._validation import Floats, Ints, as_choice, as_class_count, as_floats, complain
 
 STRATEGIES = ("equal_frequency", "equal_width", "edges")
 
@@ -78,7 +78,7 @@ def cut_points(
         raise complain("edges", "be left out unless strategy is 'edges'", f"strategy {strategy!r}")
     if n_classes is None:
         raise complain("n_classes", "be given unless strategy is 'edges'", None)
-    k = as_count("n_classes", n_classes, 2)
+    k = as_class_count(n_classes)
     n_distinct = len(np.unique(values))
     if n_distinct < k:
         raise complain("target", f"have at least {k} distinct values for {k} classes", n_distinct, "ask for fewer")
@@ -100,7 +100,7 @@ def _given_edges(edges: ArrayLike | None, n_classes: int | None) -> Floats:
     if falls.size:
         at = int(falls[0])
         raise complain("edges", "rise strictly", f"{cuts[at]:g} before {cuts[at + 1]:g} at {at}")
-    if n_classes is not None and as_count("n_classes", n_classes, 2) != len(cuts) + 1:
+    if n_classes is not None and as_class_count(n_classes) != len(cuts) + 1:
         raise complain(
             "n_classes",
             f"be one more than the {len(cuts)} edges",
