@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,11 +15,15 @@ Ints = NDArray[np.int64]
 ROW_SUM_TOLERANCE = 1e-6
 LARGEST_COUNT = 2**62
 MOST_CLASSES = 10_000
+LONGEST_GOT = 300
 
 
 def complain(argument: str, rule: str, got: object, advice: str = "") -> ValueError:
     """The error to raise: ``<argument> must <rule>, got <what came>[; <what to do>]``."""
-    return ValueError(f"{argument} must {rule}, got {got}" + (f"; {advice}" if advice else ""))
+    # One line, and not the whole of an array.
+    came = " ".join(str(got).split())
+    came = came if len(came) <= LONGEST_GOT else f"{came[: LONGEST_GOT - 3]}..."
+    return ValueError(f"{argument} must {rule}, got {came}" + (f"; {advice}" if advice else ""))
 
 
 def as_choice(argument: str, value: str, choices: Iterable[str]) -> str:
@@ -61,9 +66,12 @@ def as_number(argument: str, value: float, low: float, high: float, *, open_low:
 def as_floats(argument: str, values: ArrayLike, n_dimensions: int) -> Floats:
     """`values` as a finite, non-empty float array with the wanted number of dimensions."""
     try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise complain(argument, "be an array of numbers", type(values).__name__) from None
+        found = np.asarray(values)
+        array = found.astype(np.float64) if found.dtype.kind in "?biufOUS" else None
+    except (TypeError, ValueError, OverflowError):
+        array = None
+    if array is None:
+        raise complain(argument, "be an array of numbers", type(values).__name__)
     if array.ndim != n_dimensions:
         raise complain(argument, f"have {n_dimensions} dimension(s)", f"shape {array.shape}")
     if array.size == 0:
@@ -97,8 +105,9 @@ def as_weights(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
         return np.full(n_samples, 1 / n_samples)
     weights = as_floats("sample_weight", sample_weight, 1)
     as_same_length("sample_weight", len(weights), "the labels", n_samples)
-    if weights.min() < 0 or weights.sum() <= 0:
+    if weights.min() < 0 or weights.max() <= 0:
         raise complain("sample_weight", "be non-negative with a positive sum", f"minimum {weights.min():g}")
+    weights = weights / weights.max()  # first, lest the sum of huge ones be infinite
     return weights / weights.sum()
 
 
@@ -143,9 +152,22 @@ def _check_row_sums(matrix: Floats) -> None:
 
 def as_ranks(argument: str, values: ArrayLike, labels: Sequence[object] | NDArray[np.generic]) -> Ints:
     """Position of every value in the ordered `labels`."""
-    position = {label: rank for rank, label in enumerate(np.asarray(labels).tolist())}
-    items = np.asarray(values).tolist()
-    unknown = next((item for item in items if item not in position), None)
-    if unknown is not None:
-        raise complain(argument, f"hold only the labels {list(position)}", repr(unknown))
+    position = {label: rank for rank, label in enumerate(_as_items("labels", labels))}
+    items = _as_items(argument, values)
+    unknown = [item for item in items if item not in position]
+    if unknown:
+        raise complain(argument, f"hold only the labels {list(position)}", repr(unknown[0]))
     return np.fromiter((position[item] for item in items), dtype=np.int64, count=len(items))
+
+
+def _as_items(argument: str, values: Any) -> list[object]:
+    """The values of one column; whatever cannot be a label is refused."""
+    try:
+        column = np.asarray(values)
+        items = column.tolist() if column.ndim == 1 else None
+        hash(tuple(items or ()))
+    except (TypeError, ValueError):
+        items = None
+    if items is None:
+        raise complain(argument, "be one column of labels", repr(values))
+    return items

@@ -198,16 +198,18 @@ def prediction_sets(
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
     columns = as_floats("probabilities", probabilities, 2).shape[1]
     names = np.arange(columns) if classes is None else np.asarray(classes)
+    if names.shape != (columns,):
+        raise complain("classes", f"name all {columns} columns of probabilities", repr(classes))
     chances = as_probabilities("probabilities", probabilities, len(names))
     mask = entry_levels(chances) <= calibration.threshold(confidence)
     low, high = mask.argmax(axis=1), len(names) - 1 - mask[:, ::-1].argmax(axis=1)
     return PredictionSets(names[low], names[high], mask, confidence)
 
 
-def _as_matrices(noise_matrix: ArrayLike) -> Floats:
+def _as_matrices(noise_matrix: Any) -> Floats:
     """A stack of matrices, one a rater."""
-    given = np.asarray(noise_matrix)
-    stack = given if given.ndim == 3 and len(given) else [noise_matrix]
+    is_stack = isinstance(noise_matrix, np.ndarray) and noise_matrix.ndim == 3 and len(noise_matrix)
+    stack = noise_matrix if is_stack else [noise_matrix]
     return np.stack([as_noise_matrix(matrix) for matrix in stack])
 
 

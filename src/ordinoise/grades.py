@@ -26,7 +26,10 @@ class AlphabeticalOrderWarning(UserWarning):
 def as_column(argument: str, y: Any) -> NDArray[Any]:
     """A one-dimensional numpy array of any column: list, array, pandas, polars or pyarrow."""
     native = nw.from_native(y, series_only=True, pass_through=True)
-    column = native.to_numpy() if isinstance(native, nw.Series) else np.asarray(y)
+    try:
+        column = native.to_numpy() if isinstance(native, nw.Series) else np.asarray(y)
+    except ValueError:
+        raise complain(argument, "be one column", f"a {type(y).__name__} of unequal parts") from None
     if column.ndim == 2 and column.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
@@ -82,7 +85,7 @@ def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> tuple[
     """Row numbers and true ranks of verified samples, from a pair of row numbers and true labels."""
     if not isinstance(trusted, (tuple, list)) or len(trusted) != 2:
         raise complain("trusted", "be a pair of row numbers and true labels", repr(trusted)[:60])
-    rows, labels = np.asarray(trusted[0]), np.asarray(trusted[1])
+    rows, labels = (as_column("trusted", part) for part in trusted)
     as_same_length("trusted labels", len(labels), "their row numbers", len(rows))
     if rows.dtype.kind not in "iu" or len(rows) == 0 or rows.min() < 0 or rows.max() >= n_samples:
         raise complain("trusted rows", f"be row numbers from 0 to {n_samples - 1}", repr(rows)[:60])
@@ -92,7 +95,11 @@ def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> tuple[
 
 
 def _checked(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    classes = np.asarray(stated)
+    try:
+        classes = np.asarray(stated)
+    except ValueError:
+        got = f"a {type(stated).__name__} of unequal parts"
+        raise complain("classes", "be a list of grades in order", got) from None
     if classes.ndim != 1 or len(classes) == 0:
         raise complain("classes", "be a list of grades in order", f"shape {classes.shape}")
     if len(set(classes.tolist())) < len(classes):

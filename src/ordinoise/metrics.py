@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import (
+    MOST_CLASSES,
     Floats,
     Ints,
     as_choice,
@@ -33,6 +34,8 @@ from ordinoise.levels import level_table
 from ordinoise.noise import correction_matrix
 
 Labels = Sequence[object] | NDArray[np.generic] | None
+
+LARGEST_WHOLE = 2.0**53
 
 __all__ = [
     "METRICS",
@@ -328,12 +331,15 @@ def _ranks(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels) -> tuple[Ints, 
     """Both gradings as ranks, and the number of grades."""
     if labels is not None:
         true, predicted = as_ranks("y_true", y_true, labels), as_ranks("y_pred", y_pred, labels)
-        n_classes = len(labels)
+        n_classes = len(np.asarray(labels))
     else:
         both = [_as_integers("y_true", y_true), _as_integers("y_pred", y_pred)]
         lowest = min(values.min() for values in both)
         true, predicted = (values - lowest for values in both)
         n_classes = int(max(true.max(), predicted.max())) + 1
+        if n_classes > MOST_CLASSES:
+            advice = "pass labels=, the grades in order, where they are far apart"
+            raise complain("y_true and y_pred", f"span at most {MOST_CLASSES} grades", n_classes, advice)
     as_same_length("y_pred", len(predicted), "y_true", len(true))
     return true, predicted, n_classes
 
@@ -350,6 +356,8 @@ def _as_integers(argument: str, values: ArrayLike) -> Ints:
     numbers = as_floats(argument, values, 1)
     if (numbers != np.floor(numbers)).any():
         raise complain(argument, "hold whole numbers", f"{numbers[numbers != np.floor(numbers)][0]:g}")
+    if np.abs(numbers).max() > LARGEST_WHOLE:
+        raise complain(argument, "hold whole numbers that a float can tell apart", f"{np.abs(numbers).max():g}")
     return numbers.astype(np.int64)
 
 
@@ -358,9 +366,9 @@ def _known_ranks(argument: str, values: ArrayLike, labels: Labels, n_classes: in
     if labels is None:
         _refuse_text(argument, values)
         return as_labels(argument, values, n_classes)
+    ranks = as_ranks(argument, values, labels)
     if len(labels) != n_classes:
         raise complain("labels", f"name all {n_classes} classes", len(labels))
-    ranks = as_ranks(argument, values, labels)
     if len(ranks) == 0:
         raise complain(argument, "not be empty", "no labels")
     return ranks

@@ -87,7 +87,7 @@ def cut_points(
 
 def interval_names(edges: ArrayLike, quantity: str) -> tuple[str, ...]:
     """The grades in words, such as ``("rings < 8", "8 <= rings < 10", "rings >= 10")``."""
-    cuts = [f"{edge:.15g}" for edge in np.asarray(edges, dtype=np.float64)]
+    cuts = [f"{edge:.15g}" for edge in as_floats("edges", edges, 1)]
     middle = [f"{low} <= {quantity} < {high}" for low, high in pairwise(cuts)]
     return (f"{quantity} < {cuts[0]}", *middle, f"{quantity} >= {cuts[-1]}")
 
