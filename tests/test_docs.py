@@ -4,18 +4,30 @@ import ast
 import doctest
 import importlib
 import importlib.util
+import pkgutil
 import re
+import shlex
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from ordinoise.cli import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted({ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md"), *DOCS.glob("decisions/*.md")})
 MODULES = re.findall(r"automodule:: (\S+)", (DOCS / "api.md").read_text())
+# What a page may import and an environment may lack.
+OPTIONAL = {"torch", "lightgbm", "onnx", "onnxscript", "onnxruntime", "dask", "distributed", "pandas", "pyarrow"}
+OPTIONAL |= {"cleanlab", "coral_pytorch", "dlordinal", "mord", "skordinal", "statsmodels"}
+# Each section of these pages stands alone, so that a missing package leaves the others to be run.
+IN_SECTIONS = {"coming-from"}
 
 
 def _quoted(page: Path) -> list[str]:
@@ -89,10 +101,22 @@ def _built_names(folder: Path) -> set[str]:
     return set(re.findall(r'id="(ordinoise\.[\w.]+)"', (folder / "html" / "api.html").read_text()))
 
 
-def test_the_documentation_builds_and_its_reference_has_every_public_name(tmp_path: Path) -> None:
+def test_the_documentation_builds_and_has_every_public_name_and_every_verb(tmp_path: Path) -> None:
     shown = _built_names(tmp_path)
     public = {f"{module}.{name}" for module in MODULES for name in importlib.import_module(module).__all__}
     assert sorted(public - shown) == []
+    commands = (tmp_path / "html" / "cli.html").read_text()
+    assert [verb for verb in app if not verb.startswith("-") and f"ordinoise {verb}" not in commands] == []
+
+
+def test_the_reference_has_every_module_with_public_names() -> None:
+    """Modules of the first level, packages of the first two; what lies deeper reaches the outside through them."""
+    found = pkgutil.walk_packages([str(ROOT / "src" / "ordinoise")], "ordinoise.")
+    levels = {item.name: item.name.count(".") - item.ispkg for item in found if "._" not in item.name}
+    public = [name for name, level in levels.items() if level <= 1]
+    origins = {name: importlib.util.find_spec(name) for name in public}
+    declared = {name for name, spec in origins.items() if spec and "__all__ =" in Path(spec.origin or "").read_text()}
+    assert sorted(declared - set(MODULES)) == []
 
 
 def _documented(module: str) -> Iterator[str]:
@@ -108,10 +132,120 @@ def test_examples_in_the_reference_run(module: str) -> None:
         assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-@pytest.mark.parametrize("page", ["learners", "pytorch"])
-def test_the_code_on_a_page_runs(page: str) -> None:
-    for code in re.findall(r"```python\n(.*?)```", (DOCS / f"{page}.md").read_text(), flags=re.S):
-        exec(compile(code, f"{page}.md", "exec"), {})
+@dataclass(frozen=True)
+class Part:
+    """A page or a section of one, whose blocks share their names."""
+
+    name: str
+    text: str
+
+    @property
+    def blocks(self) -> list[tuple[str, str | None]]:
+        """Code, and the output shown right below it."""
+        pairs = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", self.text, flags=re.S)
+        return [(code, output or None) for code, output in pairs]
+
+    @property
+    def needs(self) -> set[str]:
+        """Packages that the blocks import and that may be missing."""
+        nodes = [node for code, _ in self.blocks for node in ast.walk(ast.parse(code))]
+        names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+        return {name.removeprefix("ordinoise.").partition(".")[0] for name in names} & OPTIONAL
+
+
+def _parts() -> Iterator[Part]:
+    for page in sorted(DOCS.glob("*.md")):
+        name, text = page.stem, page.read_text()
+        titles_and_texts = re.split(r"^## (.*)$", text, flags=re.M)[1:] if name in IN_SECTIONS else [name, text]
+        for title, body in zip(titles_and_texts[::2], titles_and_texts[1::2], strict=True):
+            if "```python" in body:
+                yield Part(name if title == name else f"{name}: {title}", body)
+
+
+def _words_and_numbers(text: str) -> tuple[list[str], list[float]]:
+    number = r"-?\d+(?:\.\d*)?"
+    return re.sub(number, " # ", text).split(), [float(found) for found in re.findall(number, text)]
+
+
+def _agree(printed: str, shown: str) -> bool:
+    """Whether the words are the same and the numbers nearly so: another processor may round otherwise."""
+    (words, numbers), (shown_words, shown_numbers) = _words_and_numbers(printed), _words_and_numbers(shown)
+    pairs = zip(numbers, shown_numbers, strict=False)
+    return words == shown_words and all(abs(one - other) <= 0.06 + 0.1 * abs(other) for one, other in pairs)
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+@pytest.mark.parametrize("part", list(_parts()), ids=lambda part: part.name)
+def test_the_code_on_a_page_runs_and_prints_what_the_page_shows(
+    part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for package in sorted(part.needs):
+        pytest.importorskip(package, reason=f"{part.name} needs {package}, which is not installed")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "page"}
+    if part.name.partition(":")[0] in IN_SECTIONS:
+        warnings.simplefilter("ignore")  # what other libraries have to say about each other
+    for code, output in part.blocks:
+        exec(compile(code, part.name, "exec"), names)
+        printed = capsys.readouterr().out
+        assert output is None or _agree(printed, output), f"{part.name} shows\n{output}\nbut printed\n{printed}"
+
+
+def test_no_block_of_code_escapes_the_test_above() -> None:
+    count = sum(page.read_text().count("```python") for page in DOCS.glob("*.md"))
+    assert sum(len(part.blocks) for part in _parts()) == count
+
+
+# Commands -----------------------------------------------------------------------------------------------
+
+
+def _commands(page: Path) -> Iterator[tuple[str, bool]]:
+    """Commands on a page, and whether they stand in a block, where they must be whole."""
+    text = page.read_text()
+    for language, block in re.findall(r"^```(sh|console)\n(.*?)^```", text, flags=re.S | re.M):
+        for line in block.replace("\\\n", " ").splitlines():
+            if language == "sh" or line.startswith("$ "):
+                yield line.removeprefix("$ ").split(" #")[0].split(" > ")[0].strip(), True
+    yield from ((text, False) for text in _quoted(page))
+
+
+def _options(words: list[str]) -> set[str]:
+    return {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
+
+
+def _check_verb(words: list[str], *, is_whole: bool) -> None:
+    """The verb is there and knows its options; a whole command can be read."""
+    if is_whole:
+        app.parse_args(words, print_error=False, exit_on_error=False)
+        return
+    node = app
+    while words and words[0] in set(node):
+        node, words = node[words[0]], words[1:]
+    if node is app:
+        assert not words or words[0].isupper(), f"no verb {words[0]}"
+        return
+    names = {name for argument in node.assemble_argument_collection() for name in argument.names} if words else set()
+    assert _options(words) - names == set()
+
+
+@pytest.mark.parametrize(
+    "page", sorted({ROOT / "README.md", *PAGES, *DOCS.glob("_measured/*.md")}), ids=lambda page: page.name
+)
+def test_every_command_on_a_page_can_be_given(page: Path) -> None:
+    for command, is_whole in _commands(page):
+        program, *words = shlex.split(command, posix=False) or [""]
+        if program == "ordinoise":
+            _check_verb(words, is_whole=is_whole)
+        elif words and words[0] == "-m" and words[1].startswith("bench."):
+            source = (ROOT / f"{words[1].replace('.', '/')}.py").read_text()
+            assert [option for option in _options(words[2:]) if f'"{option}"' not in source] == [], command
+        elif program == "make" and words and words[0].islower():
+            assert f"\n{words[0]}:" in (ROOT / "Makefile").read_text(), command
+
+
+def test_the_page_on_the_command_line_is_made_from_the_program_itself() -> None:
+    assert ".. cyclopts:: ordinoise.cli:app" in (DOCS / "cli.md").read_text()
 
 
 def test_the_example_on_the_first_page_does_what_it_says() -> None:

@@ -42,7 +42,7 @@ def synthetic(n_per_class: int = 2000, random_state: int | np.random.Generator |
     >>> synthetic(50, random_state=0).features.shape
     (200, 2)
     """
-    as_count("n_per_class", n_per_class, 1)
+    as_count("n_per_class", n_per_class, 1, 10_000_000)
     rng = np.random.default_rng(random_state)
     boxes = np.array(SYNTHETIC_BOXES, dtype=np.float64)
     return OrdinalDataset(
