@@ -28,13 +28,13 @@ def _data(n: int = 600, seed: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray
 
 X, Y = _data()
 NOISY = corrupt(Y, ASYMMETRIC, 0)
-LINEAR = LogisticRegression()
+LINEAR = LogisticRegression(max_iter=500)
 
 
 @pytest.mark.filterwarnings("ignore::ordinoise.grades.AlphabeticalOrderWarning")
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 @parametrize_with_checks(
-    [NoiseAwareClassifier(LogisticRegression(), decision="mode", n_folds=2, max_iter=2, n_jobs=1, random_state=0)]
+    [NoiseAwareClassifier(LINEAR, decision="mode", n_folds=2, max_iter=2, n_jobs=1, random_state=0)]
 )
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter
 
 from ordinoise import __version__
 from ordinoise.cli.audit import audit
@@ -39,7 +39,9 @@ app.register_install_completion_command()
 def main(words: Sequence[str] | None = None) -> None:
     """Run the command line: 0 is good, 2 bad input told in one sentence, 1 our fault, 130 stopped by Ctrl-C."""
     try:
-        app(sys.argv[1:] if words is None else words)
+        app(sys.argv[1:] if words is None else words, exit_on_error=False)
+    except CycloptsError:  # already told; its own exit code differs between its versions
+        raise SystemExit(2) from None
     except KeyboardInterrupt:
         _say("stopped; what was finished is kept")
         raise SystemExit(130) from None
