@@ -50,16 +50,16 @@ dependencies:
 
 unit:
 	@tools/setup test
-	$(bin)/python -m pytest -q -n $(WORKERS) -m "not slow and not paper"
+	$(bin)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not paper"
 
 # Deprecations are left out: an old library beside a new one gives them, and we cannot mend either.
 oldest: ## Set up .venv-oldest with the oldest supported dependencies, then the default tests
 	@tools/setup oldest
-	.venv-oldest/bin/python -m pytest -q -n $(WORKERS) -m "not slow and not paper" -W ignore::DeprecationWarning
+	.venv-oldest/bin/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not paper" -W ignore::DeprecationWarning
 
 slow: ## Statistical guards and long runs
 	@tools/setup test
-	$(bin)/python -m pytest -q -n $(WORKERS) -m "slow or paper"
+	$(bin)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "slow or paper"
 
 format: ## Rewrite the code in the house format
 	@tools/setup test

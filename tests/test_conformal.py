@@ -205,7 +205,7 @@ EVEN: Any = [[0.5, 0.5]]
         (lambda: calibrate_sets(EVEN, [0], np.eye(2), raters=[1]), r"raters must hold whole numbers from 0 to 0, got 1"),
         (lambda: prediction_sets(EVEN, calibrate_sets(EVEN, [0], np.eye(2)), 0), r"confidence must be above 0"),
         (lambda: prediction_sets(EVEN, calibrate_sets(EVEN, [0], np.eye(2)), 90), r"and at most 1, got 90"),
-        (lambda: prediction_sets(EVEN, calibrate_sets(EVEN, [0], np.eye(2)), classes=[1, 2, 3]), r"probabilities must have 3 columns"),
+        (lambda: prediction_sets(EVEN, calibrate_sets(EVEN, [0], np.eye(2)), classes=[1, 2, 3]), r"classes must name all 2 columns of probabilities"),
     ],
     ids=["sums", "label", "length", "singular", "no raters", "rater", "confidence", "percent", "classes"],
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordinoise._validation import Floats, as_count
+from ordinoise._validation import Floats, as_count, as_generator
 from ordinoise.datasets._records import OrdinalDataset
 from ordinoise.datasets.cuts import cut_points, interval_names, to_ordinal
 
@@ -43,7 +43,7 @@ def synthetic(n_per_class: int = 2000, random_state: int | np.random.Generator |
     (200, 2)
     """
     as_count("n_per_class", n_per_class, 1, 10_000_000)
-    rng = np.random.default_rng(random_state)
+    rng = as_generator(random_state)
     boxes = np.array(SYNTHETIC_BOXES, dtype=np.float64)
     return OrdinalDataset(
         name="synthetic",
