@@ -26,6 +26,16 @@ def test_reasons_read_the_matrix_by_true_grade_first(record: AuditRecord) -> Non
     )
 
 
+def test_where_no_grade_has_half_of_the_chances_the_side_of_the_scale_is_told(record: AuditRecord) -> None:
+    posterior = (0.02, 0.01, 0.02, 0.39, 0.25, 0.31)
+    suspect = replace(record.suspects[0], recorded="3", suggested="7", posterior=posterior, probability_wrong=0.98)
+    assert reasons(record, suspect)[0] == (
+        "The features speak for a higher grade (98 %), with 7 in the middle of what is likely; 3 was recorded (2 %)."
+    )
+    other = replace(suspect, recorded="8", suggested="5", posterior=(0.3, 0.2, 0.35, 0.05, 0.04, 0.06))
+    assert reasons(record, other)[0].startswith("The features speak for a lower grade (94 %), with 5 in the middle")
+
+
 def test_a_suspect_whose_recorded_grade_is_likeliest_is_told_so(record: AuditRecord) -> None:
     posterior = (0.02, 0.03, 0.4, 0.3, 0.2, 0.05)
     suspect = replace(record.suspects[0], recorded="5", suggested="5", posterior=posterior, probability_wrong=0.6)

@@ -24,10 +24,18 @@ def _weight(record: AuditRecord, suspect: Suspect) -> str:
         wrong = percent(suspect.probability_wrong)
         likeliest = f"{suspect.recorded} was recorded and is still the likeliest ({for_recorded})"
         return f"{likeliest}, but {wrong} speak against it."
-    return (
-        f"The features speak for {suspect.suggested} ({percent(chance[suspect.suggested])}); "
-        f"{suspect.recorded} was recorded ({for_recorded})."
-    )
+    return f"The features speak for {_spoken_for(record, suspect)}; {suspect.recorded} was recorded ({for_recorded})."
+
+
+def _spoken_for(record: AuditRecord, suspect: Suspect) -> str:
+    """The suggested grade, or the side of the scale where no single grade has half of the chances."""
+    rank, recorded = record.classes.index(suspect.suggested), record.classes.index(suspect.recorded)
+    if suspect.posterior[rank] >= 0.5:
+        return f"{suspect.suggested} ({percent(suspect.posterior[rank])})"
+    above = rank > recorded
+    side = suspect.posterior[recorded + 1 :] if above else suspect.posterior[:recorded]
+    words = "a higher grade" if above else "a lower grade"
+    return f"{words} ({percent(sum(side))}), with {suspect.suggested} in the middle of what is likely"
 
 
 def _slip(record: AuditRecord, suspect: Suspect) -> str:
