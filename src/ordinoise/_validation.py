@@ -35,6 +35,13 @@ def as_choice(argument: str, value: str, choices: Iterable[str]) -> str:
     raise complain(argument, f"be one of {known}", repr(value), f"did you mean {near[0]!r}?" if near else "")
 
 
+def as_flag(argument: str, value: bool) -> bool:
+    """`value` as True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise complain(argument, "be True or False", repr(value))
+    return bool(value)
+
+
 def as_count(argument: str, value: int, least: int, most: int = LARGEST_COUNT) -> int:
     """`value` as an int of at least `least` and at most `most`."""
     whole = isinstance(value, (int, np.integer)) and not isinstance(value, (bool, np.bool_))

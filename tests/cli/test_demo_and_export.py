@@ -72,6 +72,7 @@ def test_export_of_something_else_is_one_sentence(tmp_path: Path) -> None:
     assert not (tmp_path / "model.onnx").exists()
 
 
+@pytest.mark.slow
 def test_a_study_of_one_problem_has_its_tables_without_ranks(data_dir: Path, tmp_path: Path) -> None:
     words = ["--datasets", "toy", "--noises", "uniform", "--splits", "1", "--contestants", "network, trusting"]
     result = _run("bench", "accuracy", *words, "--data-dir", str(data_dir), "--out", "study", cwd=tmp_path)

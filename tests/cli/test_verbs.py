@@ -92,9 +92,9 @@ def test_every_label_is_in_the_list_and_the_suspects_come_with_their_rows(folder
 def test_findings_do_not_depend_on_the_format_of_the_file(folder: Path) -> None:
     found = [
         run("noise", folder / f"table.{kind}", "--target", "quality", *ORDER, *FAST, "--json").json
-        for kind in ("csv", "parquet", "feather")
+        for kind in ("parquet", "feather")
     ]
-    assert found[0]["noise"] == found[1]["noise"] == found[2]["noise"]
+    assert found[0]["noise"] == found[1]["noise"]
     assert found[0]["noise"]["matrix"] == [list(row) for row in read_record(folder / "audit").noise.matrix]
 
 

@@ -59,7 +59,7 @@ def test_a_save_killed_at_any_write_leaves_no_model(write: int, tmp_path: Path) 
     np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.parametrize(("verb", "write"), [("audit", 2), ("fit", 4)])
+@pytest.mark.parametrize(("verb", "write"), [pytest.param("audit", 2, marks=pytest.mark.slow), ("fit", 4)])
 def test_an_audit_or_a_fit_killed_while_writing_leaves_no_folder_and_can_be_run_again(
     verb: str, write: int, table: Path
 ) -> None:
@@ -72,6 +72,7 @@ def test_an_audit_or_a_fit_killed_while_writing_leaves_no_folder_and_can_be_run_
     assert read_record(out).n_rows == 100 if verb == "audit" else len(read_model(out)[0].classes_) == 4
 
 
+@pytest.mark.slow
 def test_two_processes_with_one_output_make_one_whole_folder(table: Path) -> None:
     words = [sys.executable, "-m", "ordinoise.cli", "audit", str(table), *WORDS, "--out", str(table.parent / "out")]
     both = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
@@ -99,6 +100,7 @@ def test_ctrl_c_ends_an_audit_with_130_and_leaves_nothing(table: Path) -> None:
     assert [path.name for path in table.parent.iterdir()] == ["table.csv"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(table: Path) -> None:
     assert run("fit", table, *WORDS, "--out", table.parent / "model").code == 0
     first_line = f"{sys.executable} -m ordinoise.cli predict model table.csv | head -1; exit ${{PIPESTATUS[0]}}"

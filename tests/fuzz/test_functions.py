@@ -174,7 +174,7 @@ def test_every_parameter_of_every_public_function_is_known_here() -> None:
 def test_any_argument_gives_an_answer_or_one_sentence_of_ours(name: str) -> None:
     function = FUNCTIONS[name]
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
+    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True)
     @given(_arguments(function))
     def check(arguments: dict[str, Any]) -> None:
         before = {key: _frozen(value) for key, value in arguments.items()}

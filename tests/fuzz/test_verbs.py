@@ -14,7 +14,7 @@ from cli.command import files_below, run
 
 SENTENCE = re.compile(r".+ must .+, got .+\n|╭─ Error .*", re.S)
 QUIET = settings(
-    max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True
+    max_examples=25, deadline=None, suppress_health_check=list(HealthCheck), database=None, derandomize=True
 )
 CELLS = st.sampled_from(
     ["1", "2", "3", "-1.5", "red", "", "NA", '"a,b"', "inf", "é", "=1+1", "1e400", "2020-01-02", "x" * 300, "\x00"]

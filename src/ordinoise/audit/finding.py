@@ -14,6 +14,7 @@ from ordinoise._validation import (
     Ints,
     as_choice,
     as_count,
+    as_flag,
     as_floats,
     as_generator,
     as_number,
@@ -89,6 +90,7 @@ def find_label_issues(
     True
     """
     as_choice("rank_by", rank_by, RANKINGS)
+    as_flag("calibrate", calibrate)
     n_folds = as_count("n_folds", n_folds, 2)
     ordered = ordered_classes(y, classes)
     recorded = ranks_of("y", y, ordered)
@@ -147,6 +149,7 @@ def from_probabilities(
     ([0.72, 0.05], [0, 2])
     """
     as_choice("of", of, ("true", "recorded"))
+    as_flag("calibrate", calibrate)
     as_choice("rank_by", rank_by, RANKINGS)
     checked = _as_distributions(probabilities)
     known = known_noise(noise_matrix, checked.shape[1])
