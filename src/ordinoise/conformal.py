@@ -197,7 +197,10 @@ def prediction_sets(
     """
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
     columns = as_floats("probabilities", probabilities, 2).shape[1]
-    names = np.arange(columns) if classes is None else np.asarray(classes)
+    try:
+        names = np.arange(columns) if classes is None else np.asarray(classes)
+    except ValueError:
+        names = np.empty(0)
     if names.shape != (columns,):
         raise complain("classes", f"name all {columns} columns of probabilities", repr(classes))
     chances = as_probabilities("probabilities", probabilities, len(names))

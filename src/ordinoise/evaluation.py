@@ -288,6 +288,8 @@ def _metric_names(metrics: Sequence[str] | None, model: Any, has_probabilities: 
         return known
     if isinstance(metrics, str):
         raise complain("metrics", "be a list of names", repr(metrics), f"pass [{metrics!r}]")
+    if not isinstance(metrics, (Sequence, np.ndarray, Mapping)) or np.ndim(list(metrics)) != 1:
+        raise complain("metrics", "be a list of names", repr(metrics))
     if RANKED_PROBABILITY in metrics and not has_probabilities:
         raise complain("model", f"have predict_proba for {RANKED_PROBABILITY!r}", type(model).__name__)
     return [as_choice("metrics", name, known) for name in metrics]

@@ -58,7 +58,11 @@ def ordered_classes(y: Any, classes: Sequence[Any] | NDArray[Any] | None = None)
     if stated is not None:
         return _checked(stated)
     column = as_column("y", y)
-    found = np.unique(column)
+    try:
+        found = np.unique(column)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in column.tolist()})
+        raise complain("y", "hold labels that can be told higher from lower", f"a mixture of {kinds}") from None
     if found.dtype.kind in "OUST":
         names = " < ".join(str(name) for name in found[:5]) + (" < ..." if len(found) > 5 else "")
         warnings.warn(

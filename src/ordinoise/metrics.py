@@ -346,7 +346,11 @@ def _ranks(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels) -> tuple[Ints, 
 
 def _refuse_text(argument: str, values: ArrayLike) -> None:
     """Text that looks like numbers would be converted silently, in an order nobody stated."""
-    text = next((value for value in np.asarray(values).ravel().tolist() if isinstance(value, (str, bytes))), None)
+    try:
+        items = np.asarray(values).ravel().tolist()
+    except ValueError:
+        raise complain(argument, "be one column of labels", f"a {type(values).__name__} of unequal parts") from None
+    text = next((value for value in items if isinstance(value, (str, bytes))), None)
     if text is not None:
         raise complain(argument, "hold whole numbers", repr(text), "pass labels=, the grades in order")
 

@@ -130,7 +130,8 @@ def _from_decay(n_classes: int, rate: ArrayLike, decay: Callable[[Floats], Float
 
 
 def _rate_per_class(argument: str, rate: ArrayLike, n_classes: int) -> Floats:
-    rates = as_floats(argument, np.atleast_1d(np.asarray(rate)), 1)
+    alone = isinstance(rate, (int, float, np.generic)) or (isinstance(rate, np.ndarray) and rate.ndim == 0)
+    rates = as_floats(argument, np.array([rate]) if alone else rate, 1)
     if len(rates) not in (1, n_classes):
         raise complain(argument, f"be one number or one for each of the {n_classes} classes", f"{len(rates)} numbers")
     if rates.min() < 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import importlib
 import inspect
 import math
@@ -41,10 +40,17 @@ OWN = {
     ("noise_matrix", "n_classes"),
 }
 OWN |= {("ranks_of", "classes"), ("trusted_ranks", "classes"), ("trusted_ranks", "n_samples")}
-# The logarithm of a probability of nothing.
-INFINITE = {"log_class_probabilities"}
+# The logarithm of a probability of nothing; what a matrix without an inverse costs.
+INFINITE = {"log_class_probabilities", "steepness", "noisy_labels_per_clean_label", "excess_risk_bound"}
 # Kendall's tau has no corrected value, and a metric of one class only may have none.
-UNDEFINED = {"as_column", "kendall_tau", "evaluate_probabilities", "weighted_kappa", "noise_corrected"}
+UNDEFINED = {
+    "as_column",
+    "ordered_classes",
+    "kendall_tau",
+    "evaluate_probabilities",
+    "weighted_kappa",
+    "noise_corrected",
+}
 
 SENTENCE = re.compile(r".+ must .+, got .+")
 K, N = 4, 12
@@ -204,4 +210,4 @@ def _frozen(value: Any) -> Any:
         return value.shape, value.dtype.str, value.tobytes() if value.dtype != object else repr(value)
     if isinstance(value, np.random.Generator):
         return None  # to draw from it is what it is for
-    return repr(copy.copy(value))
+    return repr(value)

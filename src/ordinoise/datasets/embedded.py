@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordinoise._validation import Floats, as_count, as_generator
+from ordinoise._validation import Floats, as_choice, as_count, as_generator
 from ordinoise.datasets._records import OrdinalDataset
-from ordinoise.datasets.cuts import cut_points, interval_names, to_ordinal
+from ordinoise.datasets.cuts import STRATEGIES, cut_points, interval_names, to_ordinal
 
 SYNTHETIC_WEIGHTS = (0.45, 0.5, 0.05)
 """Chances of the three boxes of each class."""
@@ -70,6 +70,7 @@ def diabetes(
     """
     from sklearn.datasets import load_diabetes
 
+    as_choice("strategy", strategy, STRATEGIES)
     bunch = load_diabetes(scaled=False)
     target = np.asarray(bunch.target, dtype=np.float64)
     wanted = 5 if n_classes is None and strategy != "edges" else n_classes
