@@ -89,6 +89,19 @@ def as_floats(argument: str, values: ArrayLike, n_dimensions: int) -> Floats:
     return array
 
 
+def as_probabilities(argument: str, values: ArrayLike, n_classes: int | None = None) -> Floats:
+    """`values` as class probabilities: a column a class, no negative number, rows that sum to one."""
+    probabilities = as_floats(argument, values, 2)
+    if n_classes is not None and probabilities.shape[1] != n_classes:
+        raise complain(argument, f"have {n_classes} columns, one a class", probabilities.shape[1])
+    sums = probabilities.sum(axis=1)
+    worst = int(np.abs(sums - 1).argmax())
+    if probabilities.min() < -1e-9 or abs(sums[worst] - 1) > 1e-5:
+        got = f"minimum {probabilities.min():g}, and a sum of {sums[worst]:g} in row {worst}"
+        raise complain(f"{argument} rows", "be non-negative and sum to 1", got)
+    return probabilities
+
+
 def as_labels(argument: str, values: ArrayLike, n_classes: int) -> Ints:
     """`values` as a non-empty int array of labels 0..n_classes-1."""
     array = as_floats(argument, values, 1)

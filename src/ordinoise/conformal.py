@@ -23,12 +23,12 @@ from ordinoise._validation import (
     as_labels,
     as_noise_matrix,
     as_number,
+    as_probabilities,
     as_same_length,
     as_weights,
     complain,
 )
 from ordinoise.noise import SINGULAR_CONDITION, correction_matrix
-from ordinoise.reliability import as_probabilities
 
 __all__ = ["PredictionSets", "SetCalibration", "calibrate_sets", "entry_levels", "prediction_sets"]
 

@@ -25,6 +25,7 @@ from ordinoise._validation import (
     as_floats,
     as_labels,
     as_number,
+    as_probabilities,
     as_ranks,
     as_same_length,
     as_weights,
@@ -170,7 +171,7 @@ def ranked_probability_score(
 
     `y_proba` has one column a class, in order; 0 is perfect. For 0..K-1 labels `labels` may be left out.
     """
-    probabilities = _as_probabilities(y_proba)
+    probabilities = as_probabilities("y_proba", y_proba)
     true = _known_ranks("y_true", y_true, labels, probabilities.shape[1])
     as_same_length("y_proba", len(probabilities), "y_true", len(true))
     costs = _ranked_probability_costs(probabilities)
@@ -261,9 +262,7 @@ def noise_corrected_ranked_probability_score(
 ) -> CorrectedScore:
     """What the ranked probability score would be on clean labels, from noisy ones, with an interval."""
     correction = correction_matrix(noise_matrix)
-    probabilities = _as_probabilities(y_proba)
-    if probabilities.shape[1] != len(correction):
-        raise complain("y_proba", f"have {len(correction)} columns, one a class", probabilities.shape[1])
+    probabilities = as_probabilities("y_proba", y_proba, len(correction))
     recorded = _known_ranks("noisy_labels", noisy_labels, labels, len(correction))
     as_same_length("y_proba", len(probabilities), "noisy_labels", len(recorded))
     weights = as_weights(sample_weight, len(recorded))
@@ -388,15 +387,6 @@ def _joint(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels, sample_weight: 
 def _tabulated(true: Ints, predicted: Ints, weights: Floats, n_classes: int) -> Floats:
     cells = np.bincount(true * n_classes + predicted, weights=weights, minlength=n_classes**2)
     return cells.astype(np.float64).reshape(n_classes, n_classes)
-
-
-def _as_probabilities(y_proba: ArrayLike) -> Floats:
-    probabilities = as_floats("y_proba", y_proba, 2)
-    if probabilities.min() < -1e-9 or np.abs(probabilities.sum(axis=1) - 1).max() > 1e-5:
-        worst = int(np.abs(probabilities.sum(axis=1) - 1).argmax())
-        got = f"minimum {probabilities.min():g}, and {probabilities[worst].sum():g} in row {worst}"
-        raise complain("y_proba rows", "be non-negative and sum to 1", got)
-    return probabilities
 
 
 def _ranked_probability_costs(probabilities: Floats) -> Floats:

@@ -12,10 +12,18 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordinoise._validation import Floats, Ints, as_count, as_floats, as_labels, as_number, as_same_length, complain
+from ordinoise._validation import (
+    Floats,
+    Ints,
+    as_count,
+    as_labels,
+    as_number,
+    as_probabilities,
+    as_same_length,
+)
 from ordinoise.levels import corrected_levels
 
-__all__ = ["Reliability", "as_probabilities", "reliability"]
+__all__ = ["Reliability", "reliability"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,19 +106,6 @@ def reliability(
     above = (1 - chances.cumsum(axis=1)[:, :-1]).clip(0.0, 1.0)
     bins = np.minimum((above * n_bins).astype(np.int64), n_bins - 1)
     return _binned(above, levels[labels], bins, n_bins, confidence)
-
-
-def as_probabilities(argument: str, values: ArrayLike, n_classes: int) -> Floats:
-    """`values` as class probabilities: a column a class, no negative number, rows that sum to one."""
-    probabilities = as_floats(argument, values, 2)
-    if probabilities.shape[1] != n_classes:
-        raise complain(argument, f"have {n_classes} columns, one a class", probabilities.shape[1])
-    sums = probabilities.sum(axis=1)
-    worst = int(np.abs(sums - 1).argmax())
-    if probabilities.min() < -1e-9 or abs(sums[worst] - 1) > 1e-5:
-        got = f"minimum {probabilities.min():g}, and {sums[worst]:g} in row {worst}"
-        raise complain(f"{argument} rows", "be non-negative and sum to 1", got)
-    return probabilities
 
 
 def _binned(above: Floats, levels: Floats, bins: Ints, n_bins: int, confidence: float) -> Reliability:

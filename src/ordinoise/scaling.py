@@ -12,9 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordinoise._validation import Floats, as_floats, as_labels, as_noise_matrix, as_same_length, as_weights
+from ordinoise._validation import (
+    Floats,
+    as_floats,
+    as_labels,
+    as_noise_matrix,
+    as_probabilities,
+    as_same_length,
+    as_weights,
+)
 from ordinoise.levels import class_probabilities, exceedance
-from ordinoise.reliability import as_probabilities
 
 __all__ = ["Scaling", "fit_scaling"]
 

@@ -15,9 +15,9 @@ from ordinoise._validation import (
     as_choice,
     as_count,
     as_flag,
-    as_floats,
     as_generator,
     as_number,
+    as_probabilities,
     as_same_length,
     complain,
 )
@@ -151,7 +151,7 @@ def from_probabilities(
     as_choice("of", of, ("true", "recorded"))
     as_flag("calibrate", calibrate)
     as_choice("rank_by", rank_by, RANKINGS)
-    checked = _as_distributions(probabilities)
+    checked = as_probabilities("probabilities", _numbers(probabilities)).clip(min=0)
     known = known_noise(noise_matrix, checked.shape[1])
     ordered = _grades(y, classes, checked.shape[1])
     recorded = ranks_of("y", y, ordered)
@@ -197,16 +197,6 @@ def _noise(noise: Any, X: Any, recorded: Ints, n_classes: int, rng: np.random.Ge
 def _numbers(table: Any) -> Any:
     frame = nw.from_native(table, eager_only=True, pass_through=True)
     return frame.to_numpy() if isinstance(frame, nw.DataFrame) else table
-
-
-def _as_distributions(probabilities: ArrayLike) -> Floats:
-    checked = as_floats("probabilities", _numbers(probabilities), 2)
-    sums = checked.sum(axis=1)
-    worst = int(np.abs(sums - 1).argmax())
-    if checked.min() < -1e-9 or abs(sums[worst] - 1) > 1e-5:
-        got = f"minimum {checked.min():g}, and a sum of {sums[worst]:g} in row {worst}"
-        raise complain("probabilities rows", "be non-negative and sum to 1", got)
-    return checked.clip(min=0)
 
 
 def _grades(y: Any, classes: Sequence[Any] | NDArray[Any] | None, n_classes: int) -> NDArray[Any]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ordinoise
+from ordinoise._files import new_folder, write_whole
 from ordinoise._validation import complain
 
 FORMAT = "ordinoise-model"
@@ -31,11 +30,6 @@ def write_folder(path: str | os.PathLike[str], kind: str, settings: dict[str, An
     """
     from safetensors.numpy import save
 
-    target = Path(path)
-    if target.exists():
-        raise complain("path", "not exist yet", repr(str(target)), "choose another, or remove it first")
-    if not target.parent.is_dir():
-        raise complain("path", "lie in a folder that exists", repr(str(target)))
     texts = {name: text.encode() for name, text in settings.get(FILES, {}).items()}
     digests = {FILES: {name: _digest(text) for name, text in texts.items()}} if texts else {}
     header = {
@@ -46,17 +40,11 @@ def write_folder(path: str | os.PathLike[str], kind: str, settings: dict[str, An
         "settings": settings | digests,
     }
     text = json.dumps(header, indent=1, allow_nan=False)
-    folder = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        _write_durably(folder / SETTINGS, text.encode())
-        _write_durably(folder / ARRAYS, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
+    with new_folder("path", Path(path)) as folder:
+        write_whole(folder / SETTINGS, text.encode())
+        write_whole(folder / ARRAYS, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
         for name, content in texts.items():
-            _write_durably(folder / name, content)
-        folder.chmod(0o755)
-        folder.rename(target)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
+            write_whole(folder / name, content)
 
 
 def read_folder(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Arrays]:
@@ -117,10 +105,3 @@ def _texts(folder: Path, digests: Any) -> dict[str, str]:
 
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())

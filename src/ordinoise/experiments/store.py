@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ordinoise._databases import check_ours, is_empty
 from ordinoise._files import write_whole
 from ordinoise._validation import complain
 from ordinoise.experiments.trials import as_plain
@@ -119,33 +120,18 @@ class ResultStore:
         # Held until the file is closed or the process dies. It also spares the shared memory that write-ahead
         # logging needs otherwise, which a network drive does not have.
         self._execute("PRAGMA locking_mode = EXCLUSIVE")
-        self._check_ours()
+        check_ours(
+            self._execute, self._complaint, what="results", application_id=APPLICATION_ID, version=FORMAT_VERSION
+        )
         self._execute("PRAGMA journal_mode = WAL")
         # A power cut may cost the last few results, which are then run again; a killed process costs none.
         self._execute("PRAGMA synchronous = NORMAL")
         self._execute("BEGIN IMMEDIATE")
-        if self._is_empty():
+        if is_empty(self._execute):
             self._execute(TABLE)
             self._execute(f"PRAGMA application_id = {APPLICATION_ID}")
             self._execute(f"PRAGMA user_version = {FORMAT_VERSION}")
         self._execute("COMMIT")
-
-    def _check_ours(self) -> None:
-        """Before anything is written: nothing is lost by a wrong path."""
-        if self._is_empty():
-            return
-        if self._execute("PRAGMA application_id") != APPLICATION_ID:
-            raise self._complaint("be a store of results or a new file", "an SQLite file of another program")
-        version = self._execute("PRAGMA user_version")
-        if version > FORMAT_VERSION:
-            advice = "it was written by a newer ordinoise; update this one"
-            raise self._complaint(f"hold results of format version {FORMAT_VERSION} or older", version, advice)
-        damage = self._execute("PRAGMA quick_check(1)")
-        if damage != "ok":
-            raise self._complaint("be undamaged", repr(damage), "sqlite3's .recover may save what it holds")
-
-    def _is_empty(self) -> bool:
-        return self._execute("SELECT count(*) FROM sqlite_master") == 0
 
     def _execute(self, statement: str) -> Any:
         """The first value that a statement gives, if any."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from ordinoise._databases import check_ours, is_empty
 from ordinoise._validation import complain
 from ordinoise.review.events import Event, RowState, states
 
@@ -192,12 +193,14 @@ class DecisionStore:
                 raise
 
     def _open(self, about: str | None) -> None:
-        self._check_ours()
+        check_ours(
+            self._execute, self._complaint, what="decisions", application_id=APPLICATION_ID, version=FORMAT_VERSION
+        )
         self._execute("PRAGMA journal_mode = WAL")
         # Every commit reaches the disk before it returns, so that a power cut costs no decision either.
         self._execute("PRAGMA synchronous = FULL")
         self._execute("BEGIN IMMEDIATE")
-        if self._is_empty():
+        if is_empty(self._execute):
             for table in TABLES:
                 self._execute(table)
             self._connection.execute("INSERT INTO subject VALUES (?)", (about or "",))
@@ -207,23 +210,6 @@ class DecisionStore:
         if about is not None and self._execute("SELECT about FROM subject") != about:
             advice = "move it away to begin anew; nothing in it was changed"
             raise self._complaint("hold decisions about this very audit", "decisions about another", advice)
-
-    def _check_ours(self) -> None:
-        """Before anything is written: nothing is lost by a wrong path."""
-        if self._is_empty():
-            return
-        if self._execute("PRAGMA application_id") != APPLICATION_ID:
-            raise self._complaint("be a store of decisions or a new file", "an SQLite file of another program")
-        version = self._execute("PRAGMA user_version")
-        if version > FORMAT_VERSION:
-            advice = "it was written by a newer ordinoise; update this one"
-            raise self._complaint(f"hold decisions of format version {FORMAT_VERSION} or older", version, advice)
-        damage = self._execute("PRAGMA quick_check(1)")
-        if damage != "ok":
-            raise self._complaint("be undamaged", repr(damage), "sqlite3's .recover may save what it holds")
-
-    def _is_empty(self) -> bool:
-        return bool(self._execute("SELECT count(*) FROM sqlite_master") == 0)
 
     def _execute(self, statement: str) -> Any:
         """The first value that a statement gives, if any."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import IO
 
 import polars as pl
 
+from ordinoise._files import refuse_existing, whole_file
 from ordinoise._validation import complain
 from ordinoise.tables.inference import DATE_TEXT, TIME_TEXT, as_text
 from ordinoise.tables.names import listed
@@ -56,8 +55,7 @@ def _as_new_file(path: str | Path) -> Path:
     path = Path(path)
     if path.suffix.lower() not in SUFFIXES:
         raise complain("out", f"end in one of {listed(SUFFIXES)}", repr(str(path)))
-    if path.exists() or path.is_symlink():
-        raise complain("out", "not exist yet", repr(str(path)), "choose another, or remove it first")
+    refuse_existing("out", path)
     if not path.parent.is_dir():
         raise complain("out", "be in a folder that exists", repr(str(path)))
     return path
@@ -65,17 +63,8 @@ def _as_new_file(path: str | Path) -> Path:
 
 def _write_beside(frame: pl.DataFrame, path: Path, suffix: str, delimiter: str) -> None:
     """Write under another name in the same folder, then rename."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            _write(frame, file, suffix, delimiter)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(path) as file:
+        _write(frame, file, suffix, delimiter)
 
 
 def _write(frame: pl.DataFrame, file: IO[bytes], suffix: str, delimiter: str) -> None:
