@@ -20,8 +20,8 @@ check: lint types layers dependencies unit docs ## All of test, and dependencies
 
 bench: ## Speed beside PyTorch, then a quick study of accuracy beside other libraries (an hour)
 	@tools/setup bench
-	@$(bin)/python -m bench.steps
-	@$(bin)/ordinoise bench accuracy --quick
+	@$(bin)/python -m studies.steps
+	@$(bin)/python -m studies.accuracy --quick
 
 contestants: ## Install what the benchmarks compare with
 	@tools/setup bench
@@ -42,7 +42,7 @@ types:
 
 layers:
 	@tools/setup test
-	@$(bin)/lint-imports --no-logo
+	@PYTHONPATH=. $(bin)/lint-imports --no-logo
 
 dependencies:
 	@tools/setup test

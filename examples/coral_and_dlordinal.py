@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from ordinoise import corrected_levels, corrupt
 from ordinoise.datasets import synthetic
-from ordinoise.torch import forward_nll, level_table, logits_from_class_probabilities
+from ordinoise.learners.torch import forward_nll, level_table, logits_from_class_probabilities
 
 # True grade in rows, recorded grade in columns; not symmetric, as slips seldom are.
 NOISE = np.array([[0.70, 0.15, 0.15, 0], [0, 0.80, 0.15, 0.05], [0.02, 0.20, 0.78, 0], [0.05, 0.10, 0.15, 0.70]])

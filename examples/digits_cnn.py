@@ -26,8 +26,8 @@ from torch.nn.functional import affine_grid, grid_sample
 from torch.optim.swa_utils import AveragedModel, update_bn
 
 from ordinoise import corrupt, inverse_decay
-from ordinoise.estimators import OrdinalTorchClassifier
-from ordinoise.torch import Epoch
+from ordinoise.classifiers import OrdinalTorchClassifier
+from ordinoise.learners.torch import Epoch
 
 NOISE = inverse_decay(4, 0.15)
 VARIANTS = ("clean labels", "noisy, trusted", "noisy, noise known", "noisy, noise estimated")

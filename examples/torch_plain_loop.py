@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ordinoise import corrupt
 from ordinoise.datasets import synthetic
-from ordinoise.torch import OrderedThresholdHead, OrdinalModule, cross_entropy, forward_nll
+from ordinoise.learners.torch import OrderedThresholdHead, OrdinalModule, cross_entropy, forward_nll
 
 # True grade in rows, recorded grade in columns; not symmetric, as slips seldom are.
 NOISE = np.array([[0.70, 0.15, 0.15, 0], [0, 0.80, 0.15, 0.05], [0.02, 0.20, 0.78, 0], [0.05, 0.10, 0.15, 0.70]])

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 from ordinoise import corrupt
 from ordinoise.datasets import synthetic
+from ordinoise.learners.torch import OrderedThresholdHead, OrdinalModule, forward_nll
 from ordinoise.levels import labels_from_logits
-from ordinoise.torch import OrderedThresholdHead, OrdinalModule, forward_nll
 
 # True grade in rows, recorded grade in columns; not symmetric, as slips seldom are.
 NOISE = np.array([[0.70, 0.15, 0.15, 0], [0, 0.80, 0.15, 0.05], [0.02, 0.20, 0.78, 0], [0.05, 0.10, 0.15, 0.70]])

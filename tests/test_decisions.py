@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinoise.decisions import decide
+from ordinoise.labels import decide
 
 
 @given(st.integers(2, 7), st.integers(0, 2**32 - 1))

@@ -61,7 +61,7 @@ def test_the_digits_end_with_the_mean_weights_of_the_second_half() -> None:
     import torch
     from torch import nn
 
-    from ordinoise.torch import Epoch, OrderedThresholdHead, OrdinalModule
+    from ordinoise.learners.torch import Epoch, OrderedThresholdHead, OrdinalModule
 
     norm, last = nn.BatchNorm1d(64), nn.Linear(64, 2)
     body = nn.Sequential(example["Jitter"](), nn.Flatten(), norm, last)

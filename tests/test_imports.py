@@ -18,7 +18,7 @@ def _loaded(code: str) -> tuple[set[str], float]:
     return set(names), seconds
 
 
-@pytest.mark.parametrize("module", ["noise", "levels", "losses", "metrics", "bounds", "datasets"])
+@pytest.mark.parametrize("module", ["noise", "levels", "losses", "scoring.metrics", "scoring.bounds", "datasets"])
 def test_the_ground_floor_loads_numpy_only(module: str) -> None:
     loaded, _ = _loaded(f"import ordinoise.{module}")
     assert loaded == set()
@@ -26,9 +26,9 @@ def test_the_ground_floor_loads_numpy_only(module: str) -> None:
 
 def test_help_loads_nothing_heavy() -> None:
     loaded, _ = _loaded(
-        "import ordinoise.cli, contextlib, io\n"
+        "import ordinoise.app.cli, contextlib, io\n"
         "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
-        "    ordinoise.cli.app(['--help'])"
+        "    ordinoise.app.cli.app(['--help'])"
     )
     assert loaded == set()
 

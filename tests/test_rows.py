@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ordinoise.rows import center_and_scale, split_rows
+from ordinoise.crossfit import center_and_scale, split_rows
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -6,53 +6,22 @@ evaluation, audit and planning need to know about the noise.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-__version__ = "0.1.0.dev0"
-
-# Name -> module. Read on first use, so that `import ordinoise` and the command line load only what they need.
-_PUBLIC = {
-    "AnchorPoints": "estimation",
-    "NoiseAwareClassifier": "estimators",
-    "OrdinalBoostingClassifier": "estimators",
-    "OrdinalClassifier": "estimators",
-    "OrdinalMLPClassifier": "estimators",
-    "OrdinalTorchClassifier": "estimators",
-    "RepeatedLabels": "estimation",
-    "ScoreLikelihood": "estimation",
-    "adjacent": "noise",
-    "corrected_levels": "levels",
-    "correction_matrix": "noise",
-    "corrupt": "noise",
-    "evaluate": "evaluation",
-    "exponential_decay": "noise",
-    "find_label_issues": "audit",
-    "inverse_decay": "noise",
-    "load_model": "estimators",
-    "noise_corrected": "metrics",
-    "noise_properties": "noise",
-    "power_decay": "noise",
-    "safe_noise_matrix": "noise",
-    "uniform": "noise",
-}
-
-__all__ = ["__version__", *sorted(_PUBLIC)]
+from ordinoise._lazy import lazy_names
 
 if TYPE_CHECKING:
     from ordinoise.audit import find_label_issues as find_label_issues
+    from ordinoise.classifiers import NoiseAwareClassifier as NoiseAwareClassifier
+    from ordinoise.classifiers import OrdinalBoostingClassifier as OrdinalBoostingClassifier
+    from ordinoise.classifiers import OrdinalClassifier as OrdinalClassifier
+    from ordinoise.classifiers import OrdinalMLPClassifier as OrdinalMLPClassifier
+    from ordinoise.classifiers import OrdinalTorchClassifier as OrdinalTorchClassifier
+    from ordinoise.classifiers import load_model as load_model
     from ordinoise.estimation import AnchorPoints as AnchorPoints
     from ordinoise.estimation import RepeatedLabels as RepeatedLabels
     from ordinoise.estimation import ScoreLikelihood as ScoreLikelihood
-    from ordinoise.estimators import NoiseAwareClassifier as NoiseAwareClassifier
-    from ordinoise.estimators import OrdinalBoostingClassifier as OrdinalBoostingClassifier
-    from ordinoise.estimators import OrdinalClassifier as OrdinalClassifier
-    from ordinoise.estimators import OrdinalMLPClassifier as OrdinalMLPClassifier
-    from ordinoise.estimators import OrdinalTorchClassifier as OrdinalTorchClassifier
-    from ordinoise.estimators import load_model as load_model
-    from ordinoise.evaluation import evaluate as evaluate
     from ordinoise.levels import corrected_levels as corrected_levels
-    from ordinoise.metrics import noise_corrected as noise_corrected
     from ordinoise.noise import adjacent as adjacent
     from ordinoise.noise import correction_matrix as correction_matrix
     from ordinoise.noise import corrupt as corrupt
@@ -62,13 +31,33 @@ if TYPE_CHECKING:
     from ordinoise.noise import power_decay as power_decay
     from ordinoise.noise import safe_noise_matrix as safe_noise_matrix
     from ordinoise.noise import uniform as uniform
+    from ordinoise.scoring import evaluate as evaluate
+    from ordinoise.scoring import noise_corrected as noise_corrected
 
+__version__ = "0.1.0.dev0"
 
-def __getattr__(name: str) -> Any:
-    if name not in _PUBLIC:
-        raise AttributeError(f"module 'ordinoise' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"ordinoise.{_PUBLIC[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return __all__
+_ORIGINS = {
+    "AnchorPoints": "estimation",
+    "NoiseAwareClassifier": "classifiers",
+    "OrdinalBoostingClassifier": "classifiers",
+    "OrdinalClassifier": "classifiers",
+    "OrdinalMLPClassifier": "classifiers",
+    "OrdinalTorchClassifier": "classifiers",
+    "RepeatedLabels": "estimation",
+    "ScoreLikelihood": "estimation",
+    "adjacent": "noise",
+    "corrected_levels": "levels",
+    "correction_matrix": "noise",
+    "corrupt": "noise",
+    "evaluate": "scoring",
+    "exponential_decay": "noise",
+    "find_label_issues": "audit",
+    "inverse_decay": "noise",
+    "load_model": "classifiers",
+    "noise_corrected": "scoring",
+    "noise_properties": "noise",
+    "power_decay": "noise",
+    "safe_noise_matrix": "noise",
+    "uniform": "noise",
+}
+__getattr__, __dir__, __all__ = lazy_names(__name__, _ORIGINS)

@@ -12,9 +12,9 @@ from sklearn.linear_model import LinearRegression
 from ordinoise import OrdinalMLPClassifier, corrupt
 from ordinoise.datasets import synthetic
 from ordinoise.estimation import AnchorPoints, ConfidentJoint, IdentifiabilityWarning, ScoreLikelihood
-from ordinoise.estimation._base import implied_prior
 from ordinoise.estimation._likelihood_ratio import likelihood_ratio
 from ordinoise.estimation.anchor_points import anchored_matrix
+from ordinoise.estimation.base import implied_prior
 from ordinoise.estimation.confident_joint import confident_matrix
 
 NOISE = np.array(

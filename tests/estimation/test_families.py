@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from ordinoise._validation import Floats
-from ordinoise.estimation.families import (
+from ordinoise.estimation.score.families import (
     DIRECTION_SD,
     FAMILY_NAMES,
     LEVEL_SPREAD,

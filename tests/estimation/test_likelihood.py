@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose
 from scipy.special import expit, logit
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.estimation.families import FAMILY_NAMES, noise_family
-from ordinoise.estimation.likelihood import LikelihoodFit, score_likelihood
-from ordinoise.estimation.score_bootstrap import bootstrap, posterior_draws
-from ordinoise.estimation.score_curve import binned_scores, score_curve
-from ordinoise.estimation.score_objective import Objective
+from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
+from ordinoise.estimation.score.curve import binned_scores, score_curve
+from ordinoise.estimation.score.families import FAMILY_NAMES, noise_family
+from ordinoise.estimation.score.likelihood import LikelihoodFit, score_likelihood
+from ordinoise.estimation.score.objective import Objective
 from ordinoise.noise import adjacent, inverse_decay
 
 UP, DOWN, LOG_POWER = [1.8, 1.0, 1.5], [2.6, 2.2, 2.9], 0.3

@@ -13,11 +13,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from ordinoise.datasets import lidc, web_search
-from ordinoise.estimation.raters import RepeatedLabels, from_wide
-from ordinoise.estimation.raters_features import prior_from_features
-from ordinoise.estimation.raters_model import Ratings, Settings, Votes, hidden_ratings, maximise
-from ordinoise.estimation.raters_ordinal import OrdinalRaters, _slopes, effect_basis
-from ordinoise.estimation.raters_summary import resampled
+from ordinoise.estimation.raters.estimator import RepeatedLabels, from_wide
+from ordinoise.estimation.raters.features import prior_from_features
+from ordinoise.estimation.raters.model import Ratings, Settings, Votes, hidden_ratings, maximise
+from ordinoise.estimation.raters.ordinal import OrdinalRaters, _slopes, effect_basis
+from ordinoise.estimation.raters.summary import resampled
 from ordinoise.noise import corrupt
 
 Floats = NDArray[np.float64]

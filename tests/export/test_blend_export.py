@@ -9,7 +9,7 @@ from export.runtime import assert_same_answers
 
 pytest.importorskip("lightgbm")
 
-from ordinoise.estimators import OrdinalClassifier
+from ordinoise.classifiers import OrdinalClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 3))

@@ -11,7 +11,7 @@ pytest.importorskip("onnxscript")
 
 from torch import nn  # noqa: E402
 
-from ordinoise.estimators import OrdinalTorchClassifier  # noqa: E402
+from ordinoise.classifiers import OrdinalTorchClassifier  # noqa: E402
 
 torch.set_num_threads(1)
 RNG = np.random.default_rng(0)

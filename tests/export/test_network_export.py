@@ -9,10 +9,10 @@ import pytest
 
 from export.runtime import answers, assert_same_answers, session
 from ordinoise import OrdinalMLPClassifier
-from ordinoise.decisions import decide
 from ordinoise.export import Graph, average_probabilities, network_probabilities, write_classifier
+from ordinoise.labels import decide
+from ordinoise.learners.mlp import Architecture, Network, initial_network
 from ordinoise.levels import class_probabilities
-from ordinoise.mlp import Architecture, Network, initial_network
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(400, 3)) * [1, 5, 0.1] + [0, 100, -3]

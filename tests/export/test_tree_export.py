@@ -7,12 +7,12 @@ import pytest
 
 from export.runtime import answers, assert_same_answers, session
 from ordinoise.export import Graph, dense_features, network_probabilities, tree_probabilities, write_classifier
+from ordinoise.learners.mlp import Architecture, initial_network
 from ordinoise.levels import class_probabilities
-from ordinoise.mlp import Architecture, initial_network
 
 lightgbm = pytest.importorskip("lightgbm")
 
-from ordinoise.estimators import OrdinalBoostingClassifier  # noqa: E402
+from ordinoise.classifiers import OrdinalBoostingClassifier  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(800, 4)).round(1)

@@ -12,17 +12,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cli.command import run
+from app.cli.command import run
 from ordinoise import OrdinalMLPClassifier, load_model
-from ordinoise.audit.record import read_record
+from ordinoise.app.record import read_record
+from ordinoise.app.workflow.task import read_model
 from ordinoise.datasets import synthetic
-from ordinoise.jobs.task import read_model
 
 WORDS = ("--target", "grade", "--learner", "mlp", "--noise", "none", "--jobs", "1")
 # Dies at the n-th write that reaches the disk, as by kill -9: no handler, no clean-up.
 DYING = """
 import os, signal, sys
-import ordinoise._files, ordinoise.estimators._persistence
+import ordinoise._files, ordinoise.classifiers.saving
 left, fsync = int(sys.argv[1]), os.fsync
 def dying(descriptor):
     global left
@@ -33,7 +33,7 @@ def dying(descriptor):
 os.fsync = dying
 """
 SAVING = DYING + "\nfrom ordinoise import load_model\nload_model(sys.argv[2]).save(sys.argv[3])\n"
-RUNNING = DYING + "\nfrom ordinoise.cli import main\nmain(sys.argv[2:])\n"
+RUNNING = DYING + "\nfrom ordinoise.app.cli import main\nmain(sys.argv[2:])\n"
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_an_audit_or_a_fit_killed_while_writing_leaves_no_folder_and_can_be_run_
 
 @pytest.mark.slow
 def test_two_processes_with_one_output_make_one_whole_folder(table: Path) -> None:
-    words = [sys.executable, "-m", "ordinoise.cli", "audit", str(table), *WORDS, "--out", str(table.parent / "out")]
+    words = [sys.executable, "-m", "ordinoise.app.cli", "audit", str(table), *WORDS, "--out", str(table.parent / "out")]
     both = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     said = [one.communicate()[1] for one in both]
     assert sorted(one.returncode for one in both) == [0, 2], said
@@ -85,7 +85,7 @@ def test_two_processes_with_one_output_make_one_whole_folder(table: Path) -> Non
 
 
 def test_ctrl_c_ends_an_audit_with_130_and_leaves_nothing(table: Path) -> None:
-    words = [sys.executable, "-m", "ordinoise.cli", "audit", str(table), "--target", "grade", "--learner", "mlp"]
+    words = [sys.executable, "-m", "ordinoise.app.cli", "audit", str(table), "--target", "grade", "--learner", "mlp"]
     audit = subprocess.Popen(
         [*words, "--out", str(table.parent / "out")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
@@ -103,7 +103,7 @@ def test_ctrl_c_ends_an_audit_with_130_and_leaves_nothing(table: Path) -> None:
 @pytest.mark.slow
 def test_a_reader_that_goes_away_is_no_error(table: Path) -> None:
     assert run("fit", table, *WORDS, "--out", table.parent / "model").code == 0
-    first_line = f"{sys.executable} -m ordinoise.cli predict model table.csv | head -1; exit ${{PIPESTATUS[0]}}"
+    first_line = f"{sys.executable} -m ordinoise.app.cli predict model table.csv | head -1; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", first_line], cwd=table.parent, capture_output=True, text=True, env=os.environ)
     assert done.returncode == 0
     assert done.stdout.startswith("x1,x2,grade,predicted_grade")

@@ -14,13 +14,13 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["ordinoise"]):
-    from ordinoise.audit.record import read_record
+    from ordinoise.app.record import read_record
+    from ordinoise.app.review import DecisionStore
+    from ordinoise.app.tables import read_table, read_text
+    from ordinoise.app.workflow.task import read_model
+    from ordinoise.classifiers import load_model
     from ordinoise.datasets.paper import _svmlight
-    from ordinoise.estimators import load_model
-    from ordinoise.experiments import ResultStore
-    from ordinoise.jobs.task import read_model
-    from ordinoise.review import DecisionStore
-    from ordinoise.tables import read_table, read_text
+    from ordinoise.paper.runs import ResultStore
 
 SCRATCH = Path(tempfile.mkdtemp())
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cli.command import files_below, run
+from app.cli.command import files_below, run
 
 SENTENCE = re.compile(r".+ must .+, got .+\n|╭─ Error .*", re.S)
 QUIET = settings(

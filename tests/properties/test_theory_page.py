@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinoise.bounds import steepness
 from ordinoise.levels import class_probabilities, corrected_levels, level_table
 from ordinoise.losses import cross_entropy, forward, hinge
 from ordinoise.noise import adjacent, correction_matrix, inverse_decay, noise_properties
+from ordinoise.scoring.bounds import steepness
 from strategies import Floats, descending_thresholds, noise_matrices, scores
 
 

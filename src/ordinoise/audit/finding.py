@@ -25,10 +25,10 @@ from ordinoise.audit.counting import wrong_count
 from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.issues import RANKINGS, LabelIssues, Library, issues_from, library_of
 from ordinoise.audit.posterior import calibrated, deconvolved, posterior
-from ordinoise.estimators import OrdinalMLPClassifier
-from ordinoise.estimators._noise import resolve_noise
-from ordinoise.evaluation import KnownNoise, known_noise
-from ordinoise.grades import as_column, ordered_classes, ranks_of
+from ordinoise.classifiers import OrdinalMLPClassifier
+from ordinoise.estimation.resolution import resolve_noise
+from ordinoise.labels import as_column, ordered_classes, ranks_of
+from ordinoise.scoring.evaluation import KnownNoise, known_noise
 
 # Before calibration, which sharpens by itself, a few steps were best; without it, these many.
 STEPS_BEFORE_CALIBRATION, STEPS_ALONE = 3, 30

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.estimators._base import OrdinalClassifierBase
-from ordinoise.folds import fitted_probabilities, out_of_fold
+from ordinoise.classifiers.base import OrdinalClassifierBase
+from ordinoise.crossfit import fitted_probabilities, out_of_fold
 
 
 def out_of_fold_probabilities(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.audit.counting import WrongCount
-from ordinoise.decisions import decide
+from ordinoise.labels import decide
 
 RANKINGS = ("expected_distance", "probability_wrong")
 Library = Literal["pandas", "polars", "pyarrow"]

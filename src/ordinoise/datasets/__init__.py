@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from ordinoise.datasets._records import OrdinalDataset, RatedDataset
 from ordinoise.datasets.benchmark import ordinal_benchmark
 from ordinoise.datasets.catalogue import NAMES, CatalogueEntry, catalogue, describe, load
 from ordinoise.datasets.cuts import cut_points, interval_names, to_ordinal
@@ -15,6 +14,7 @@ from ordinoise.datasets.embedded import diabetes, synthetic
 from ordinoise.datasets.files import DATA_VARIABLE, MissingFileError
 from ordinoise.datasets.paper import abalone, boston, california, computer, mslr
 from ordinoise.datasets.raters import lidc, web_search
+from ordinoise.datasets.records import OrdinalDataset, RatedDataset
 
 __all__ = [
     "DATA_VARIABLE",

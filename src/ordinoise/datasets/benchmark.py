@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ordinoise._validation import as_choice, as_labels
-from ordinoise.datasets._records import OrdinalDataset
 from ordinoise.datasets.files import DataDir, DataFile, read_numbers, verified
+from ordinoise.datasets.records import OrdinalDataset
 
 _SOURCE = "the ordinal benchmark collection"
 

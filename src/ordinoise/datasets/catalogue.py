@@ -9,13 +9,13 @@ from functools import partial
 from typing import Any
 
 from ordinoise._validation import as_choice, complain
-from ordinoise.datasets._records import OrdinalDataset, RatedDataset
 from ordinoise.datasets._tables import ABALONE, BOSTON, CALIFORNIA, COMPUTER, MSLR_FILES, NumericTable
 from ordinoise.datasets.benchmark import BENCHMARKS, BenchmarkTable, ordinal_benchmark
 from ordinoise.datasets.embedded import diabetes, synthetic
 from ordinoise.datasets.files import DataDir, DataFile
 from ordinoise.datasets.paper import abalone, boston, california, computer, mslr
 from ordinoise.datasets.raters import LIDC_FILE, WEB_LABELS_FILE, WEB_TRUTH_FILE, lidc, web_search
+from ordinoise.datasets.records import OrdinalDataset, RatedDataset
 
 Loader = Callable[..., OrdinalDataset | RatedDataset]
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordinoise._validation import Floats, as_choice, as_count, as_generator
-from ordinoise.datasets._records import OrdinalDataset
 from ordinoise.datasets.cuts import STRATEGIES, cut_points, interval_names, to_ordinal
+from ordinoise.datasets.records import OrdinalDataset
 
 SYNTHETIC_WEIGHTS = (0.45, 0.5, 0.05)
 """Chances of the three boxes of each class."""

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import Floats, Ints, as_choice, as_labels, complain
-from ordinoise.datasets._records import OrdinalDataset
 from ordinoise.datasets._tables import ABALONE, BOSTON, CALIFORNIA, COMPUTER, MSLR_FILES, NumericTable
 from ordinoise.datasets.cuts import cut_points, interval_names, to_ordinal
 from ordinoise.datasets.files import DataDir, MissingFileError, read_numbers, verified
 from ordinoise.datasets.openml import fetch_table
+from ordinoise.datasets.records import OrdinalDataset
 
 RING_EDGES = (8.0, 10.0, 13.0)
 """The paper's cuts of Abalone: rings 1-7, 8-9, 10-12, 13-29."""

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from ordinoise._validation import Floats, Ints, as_floats, as_labels, complain
-from ordinoise.datasets._records import RatedDataset
 from ordinoise.datasets.files import DataDir, DataFile, verified
+from ordinoise.datasets.records import RatedDataset
 
 LIDC_FILE = DataFile(
     path="raters/lidc_malignancy.csv",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.estimation.families import NoiseFamily, Prior
-from ordinoise.estimation.score_curve import binned_scores, score_curve
-from ordinoise.estimation.score_newton import minimum
-from ordinoise.estimation.score_objective import Objective
+from ordinoise.estimation.score.curve import binned_scores, score_curve
+from ordinoise.estimation.score.families import NoiseFamily, Prior
+from ordinoise.estimation.score.newton import minimum
+from ordinoise.estimation.score.objective import Objective
 
 SMALLEST_CHANCE = 1e-6  # an entry of zero would forbid labels that a smooth model cannot exclude
 

@@ -10,10 +10,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.folds import fitted_probabilities, out_of_fold
+from ordinoise.crossfit import center_and_scale, fitted_probabilities, out_of_fold
+from ordinoise.learners.mlp import Architecture, Network, Objective, Optimiser, initial_network, train
 from ordinoise.levels import class_probabilities, level_table
-from ordinoise.mlp import Architecture, Network, Objective, Optimiser, initial_network, train
-from ordinoise.rows import center_and_scale
 
 
 def trained_network(

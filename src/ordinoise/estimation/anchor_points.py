@@ -8,9 +8,9 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from ordinoise._validation import Floats, Ints, as_count, as_number
-from ordinoise.estimation._base import Estimate, NoiseEstimator, implied_prior
 from ordinoise.estimation._likelihood_ratio import likelihood_ratio
 from ordinoise.estimation._networks import softmax_probabilities, trained_network
+from ordinoise.estimation.base import Estimate, NoiseEstimator, implied_prior
 
 SURE = 0.5
 FEW_SAMPLES = 100

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints, as_count
-from ordinoise.estimation._base import Estimate, NoiseEstimator
 from ordinoise.estimation._networks import recorded_probabilities
 from ordinoise.estimation.anchor_points import resampled
+from ordinoise.estimation.base import Estimate, NoiseEstimator
 
 
 class ConfidentJoint(NoiseEstimator):

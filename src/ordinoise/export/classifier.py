@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 import ordinoise
 from ordinoise._files import write_whole
 from ordinoise._validation import complain
-from ordinoise.decisions import as_decision
 from ordinoise.export.graph import Graph
+from ordinoise.labels import as_decision
 from ordinoise.levels import level_table
 
 # The oldest versions that hold all of this, for the sake of runtimes in use.
@@ -40,7 +40,7 @@ def average_probabilities(graph: Graph, probabilities: Mapping[str, float]) -> s
 
 
 def add_decision(graph: Graph, probabilities: str, decision: str | ArrayLike, n_classes: int) -> str:
-    """Rank of the grade to predict, by the rules of `ordinoise.decisions`."""
+    """Rank of the grade to predict, by the rules of `ordinoise.labels`."""
     rule = as_decision(decision, n_classes)
     if isinstance(rule, np.ndarray):
         cost = graph.add("MatMul", probabilities, graph.constant(rule))

@@ -10,7 +10,7 @@ from ordinoise.export.classifier import add_class_probabilities
 from ordinoise.export.graph import Graph
 
 if TYPE_CHECKING:
-    from ordinoise.mlp import Network
+    from ordinoise.learners.mlp import Network
 
 ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "identity": "Identity"}
 

@@ -1,0 +1,31 @@
+"""Names of a package that load their module on first use, so that a verb pays only for what it needs."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+LazyNames = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
+
+
+def lazy_names(
+    package: str, origins: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names live in the modules of `origins`.
+
+    Parameters
+    ----------
+    package : str
+        ``__name__`` of the package.
+    origins : mapping of str to str
+        Public name, and the module below the package that defines it.
+    """
+
+    def load(name: str) -> Any:
+        if name not in origins:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(f"{package}.{origins[name]}"), name)
+
+    names = sorted(origins)
+    return load, lambda: names, names

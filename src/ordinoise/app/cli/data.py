@@ -1,0 +1,53 @@
+"""``ordinoise data``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def data(
+    name: str | None = None,
+    *,
+    out: Path | None = None,
+    data_dir: Path | None = None,
+    fetch: bool = False,
+    json: bool = False,
+) -> None:
+    """List the data sets that ordinoise can read, or write one as a table with a column "grade".
+
+    Example: ordinoise data diabetes --out diabetes.csv
+
+    Parameters
+    ----------
+    name
+        A set of the list; without it the list is shown.
+    out
+        The new file: .csv, .tsv, .parquet or .feather.
+    data_dir
+        Folder with the archives' files; the variable ORDINOISE_DATA by default. Embedded sets need none.
+    fetch
+        Get the set from OpenML instead, where it has one.
+    json
+        Print as JSON.
+    """
+    from dataclasses import asdict
+
+    from ordinoise.app.cli._console import console, rich_table
+    from ordinoise.app.cli._findings import catalogue_table, print_json
+
+    if name is None:
+        from ordinoise.datasets import catalogue
+
+        if json:
+            print_json([asdict(entry) for entry in catalogue()])
+        else:
+            console().print(rich_table(catalogue_table()))
+        return
+    from ordinoise.app.workflow.catalogue import write_dataset
+
+    entry = write_dataset(name, out, data_dir=data_dir, fetch=fetch)
+    if json:
+        print_json(entry)
+    else:
+        words = f"{entry['n_rows']:,} rows, {entry['n_features']} features, grades {entry['classes']}"
+        console().print(f"{name}: {words}, written to {entry['out']}", markup=False, highlight=False)

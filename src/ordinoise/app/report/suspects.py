@@ -1,0 +1,136 @@
+"""The most suspicious rows as a table that stays small whatever the file holds."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ordinoise.app.record import AuditRecord, Suspect
+from ordinoise.app.report.wording import NAME_LENGTH, number, percent, printable, shortened
+from ordinoise.app.tables.columns import ColumnFindings
+
+MOST_ROWS, MOST_COLUMNS = 100, 30
+MOST_IN_STRIP = 12
+CUTS = (200, 100, 50, 25, 12)
+MOST_BYTES = 700_000
+WHOLE_LENGTH = 2000
+
+
+@dataclass(frozen=True)
+class CellText:
+    """A cell: what is shown (None where missing), and the whole text where that is more."""
+
+    shown: str | None
+    whole: str
+
+
+@dataclass(frozen=True)
+class SuspectColumn:
+    """A column of the file: its name as shown, in whole where that is more, and whether it holds numbers."""
+
+    name: str
+    whole: str
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class SuspectRow:
+    """A suspicious label: numbers to sort by beside the texts to read.
+
+    Attributes
+    ----------
+    chances : tuple of (str, int)
+        Percentage of each grade, and how strong its colour is beside the likeliest one; empty where the grades are
+        too many.
+    """
+
+    suspect: Suspect
+    recorded_rank: int
+    suggested_rank: int
+    wrong: str
+    distance: str
+    chances: tuple[tuple[str, int], ...]
+    cells: tuple[CellText, ...]
+
+
+@dataclass(frozen=True)
+class SuspectTable:
+    """Rows and columns for the page, and how many of each were left out.
+
+    Attributes
+    ----------
+    recorded, suggested : tuple of int
+        Ranks that occur, for the filters.
+    """
+
+    columns: tuple[SuspectColumn, ...]
+    rows: tuple[SuspectRow, ...]
+    n_more_columns: int
+    recorded: tuple[int, ...]
+    suggested: tuple[int, ...]
+
+
+def suspect_table(record: AuditRecord) -> SuspectTable:
+    """The first suspects of a record, with the cells of all columns but the target."""
+    found = record.suspects[:MOST_ROWS]
+    places = [place for place, column in enumerate(record.columns) if column.role != "target"]
+    columns = [record.columns[place] for place in places[:MOST_COLUMNS]]
+    cells = _fitting([[suspect.cells[place] for place in places[:MOST_COLUMNS]] for suspect in found])
+    rows = tuple(_row(suspect, record.classes, texts) for suspect, texts in zip(found, cells, strict=True))
+    return SuspectTable(
+        columns=tuple(_column(column) for column in columns),
+        rows=rows,
+        n_more_columns=max(len(places) - MOST_COLUMNS, 0),
+        recorded=tuple(sorted({row.recorded_rank for row in rows})),
+        suggested=tuple(sorted({row.suggested_rank for row in rows})),
+    )
+
+
+def _column(column: ColumnFindings) -> SuspectColumn:
+    return SuspectColumn(shortened(column.name), _whole(column.name, NAME_LENGTH), column.kind == "number")
+
+
+def _row(suspect: Suspect, classes: Sequence[str], cells: Sequence[CellText]) -> SuspectRow:
+    strip = suspect.posterior if len(classes) <= MOST_IN_STRIP else ()
+    likeliest = max(suspect.posterior) or 1.0
+    return SuspectRow(
+        suspect=suspect,
+        recorded_rank=classes.index(suspect.recorded),
+        suggested_rank=classes.index(suspect.suggested),
+        wrong=percent(suspect.probability_wrong),
+        distance=number(suspect.expected_distance),
+        chances=tuple((percent(chance), round(100 * chance / likeliest)) for chance in strip),
+        cells=tuple(cells),
+    )
+
+
+def _fitting(rows: Sequence[Sequence[str | None]]) -> list[list[CellText]]:
+    """Cells cut so that all together stay within `MOST_BYTES`, and what that leaves for whole texts."""
+    cut = next((cut for cut in CUTS if _size(rows, cut) <= MOST_BYTES), CUTS[-1])
+    spare = MOST_BYTES - _size(rows, cut)
+    table = []
+    for row in rows:
+        texts = []
+        for cell in row:
+            whole = "" if cell is None else _whole(cell, cut)
+            spare -= _bytes(whole)
+            texts.append(CellText(None if cell is None else shortened(cell, cut), whole if spare > 0 else ""))
+        table.append(texts)
+    return table
+
+
+def _whole(text: str, cut: int) -> str:
+    """What a reader gets on asking for more; nothing where nothing was cut."""
+    if shortened(text, cut) == shortened(text, WHOLE_LENGTH):
+        return ""
+    more = printable(text[:WHOLE_LENGTH])
+    return more + "…" if len(text) > WHOLE_LENGTH else more
+
+
+def _size(rows: Sequence[Sequence[str | None]], cut: int) -> int:
+    return sum(_bytes(shortened(cell, cut)) for row in rows for cell in row if cell is not None)
+
+
+def _bytes(text: str) -> int:
+    return len(html.escape(text).encode())

@@ -1,0 +1,234 @@
+"""Decisions on disk: one SQLite file that only grows, each event in it before anyone is told so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import threading
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ordinoise._databases import check_ours, is_empty
+from ordinoise._validation import complain
+from ordinoise.app.review.events import Event, RowState, states
+
+if TYPE_CHECKING:
+    from ordinoise.app.record import AuditRecord
+
+DECISIONS = "decisions.sqlite"
+APPLICATION_ID = 0x6F726472
+"""Marks an SQLite file as ours: "ordr" in the file's header."""
+
+FORMAT_VERSION = 1
+SECONDS_TO_WAIT = 10.0
+
+TABLES = (
+    """CREATE TABLE events (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, time TEXT NOT NULL, reviewer TEXT NOT NULL,
+        row INTEGER NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('grade', 'skip', 'undo', 'note')), grade TEXT,
+        note TEXT NOT NULL DEFAULT '', undoes INTEGER UNIQUE REFERENCES events (id)
+    )""",
+    "CREATE INDEX events_of_row ON events (row)",
+    "CREATE TABLE subject (about TEXT NOT NULL)",
+    # The history is kept by the file itself, not only by our good manners.
+    "CREATE TRIGGER no_change BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
+    "CREATE TRIGGER no_loss BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never removed'); END",
+)
+COLUMNS = "SELECT id, key, time, reviewer, row, kind, grade, note, undoes FROM events"
+LAST_DECISION = f"""{COLUMNS} WHERE reviewer = ? AND kind IN ('grade', 'skip')
+    AND id NOT IN (SELECT undoes FROM events WHERE undoes IS NOT NULL) ORDER BY id DESC LIMIT 1"""
+
+
+def open_decisions(folder: str | os.PathLike[str], record: AuditRecord | None = None) -> DecisionStore:
+    """The decisions about an audit, in its folder; those about another audit are refused.
+
+    Parameters
+    ----------
+    folder : path
+        What ``ordinoise audit`` wrote.
+    record : AuditRecord, optional
+        Its record; read from the folder by default.
+    """
+    from ordinoise.app.record import read_record  # not needed for a store alone, and slow to load
+
+    record = record or read_record(Path(folder))
+    subject = json.dumps([record.digest, record.target, list(record.classes)])
+    return DecisionStore(Path(folder) / DECISIONS, about=hashlib.sha256(subject.encode()).hexdigest())
+
+
+class StoreError(ValueError):
+    """The file of decisions does not let itself be read or written; nothing is wrong with what was asked."""
+
+
+class DecisionStore:
+    """The decisions of one review, for any number of threads, tabs and processes. Made on first use.
+
+    Parameters
+    ----------
+    path : path
+        The SQLite file. While it is open, two more lie beside it that belong to it, ``-wal`` and ``-shm``.
+    about : str, optional
+        What the decisions are about. Kept in a new file; one that was made for another subject is refused.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, about: str | None = None) -> None:
+        self.path = Path(path)
+        self._lock = threading.Lock()
+        with self._one_sentence():
+            self._connection = sqlite3.connect(
+                self.path, timeout=SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._one_sentence():
+                self._open(about)
+        except BaseException:
+            self.close()
+            raise
+
+    def decide(self, reviewer: str, row: int, grade: str | None, *, key: str | None = None) -> Event:
+        """Keep a decision: a grade, or None to skip the row. It is on disk when this returns."""
+        return self._add(key, reviewer, row, "skip" if grade is None else "grade", grade=grade)
+
+    def write_note(self, reviewer: str, row: int, note: str, *, key: str | None = None) -> Event:
+        """Keep a reviewer's note on a row in place of the one before; an empty one takes it away."""
+        return self._add(key, reviewer, row, "note", note=note)
+
+    def undo(self, reviewer: str, *, key: str | None = None) -> Event | None:
+        """Take back the reviewer's last decision that stands: the event that does, or None if there is nothing left.
+
+        What the reviewer decided about that row before, if anything, stands again.
+        """
+        with self._writing():
+            kept = self._of_key(key)
+            if kept is not None:
+                return kept
+            last = self._first(LAST_DECISION, reviewer)
+            if last is None:
+                return None
+            return self._insert(key, reviewer, last.row, "undo", grade=last.grade, undoes=last.id)
+
+    def state(self, row: int) -> RowState:
+        """Where a row stands."""
+        return states(self.history(row)).get(row, RowState(row))
+
+    def states(self) -> dict[int, RowState]:
+        """Where every row stands that has any history."""
+        return states(self.history())
+
+    def history(self, row: int | None = None, *, after: int = 0) -> list[Event]:
+        """Every event, or those of a row, that came after the one with the id `after`; oldest first."""
+        where, values = ("WHERE id > ?", [after]) if row is None else ("WHERE row = ? AND id > ?", [row, after])
+        with self._lock, self._one_sentence():
+            return [Event(*found) for found in self._connection.execute(f"{COLUMNS} {where} ORDER BY id", values)]
+
+    def trusted(self) -> tuple[list[int], list[str]]:
+        """Rows that have a grade, in the file's order, and their grades; rows in dispute are left out."""
+        sure = [state for _, state in sorted(self.states().items()) if not state.is_disputed]
+        graded = [(state.row, state.grade) for state in sure if state.grade is not None]
+        return [row for row, _ in graded], [grade for _, grade in graded]
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _add(self, key: str | None, reviewer: str, row: int, kind: str, **more: Any) -> Event:
+        with self._writing():
+            return self._of_key(key) or self._insert(key, reviewer, row, kind, **more)
+
+    def _insert(
+        self,
+        key: str | None,
+        reviewer: str,
+        row: int,
+        kind: str,
+        *,
+        grade: str | None = None,
+        note: str = "",
+        undoes: int | None = None,
+    ) -> Event:
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        values = (key or uuid.uuid4().hex, time, reviewer, int(row), kind, grade, note, undoes)
+        added = self._connection.execute(
+            "INSERT INTO events (key, time, reviewer, row, kind, grade, note, undoes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            values,
+        )
+        return Event(int(added.lastrowid or 0), *values)
+
+    def _of_key(self, key: str | None) -> Event | None:
+        """An event that was kept already: whoever sent it did not hear so."""
+        return None if key is None else self._first(f"{COLUMNS} WHERE key = ?", key)
+
+    def _first(self, statement: str, value: str) -> Event | None:
+        found = self._connection.execute(statement, (value,)).fetchone()
+        return Event(*found) if found else None
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction that reads and writes; it is on disk at the end, or nothing of it is."""
+        with self._lock, self._one_sentence():
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                # SQLite has rolled back by itself after some errors, a full disk among them.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def _open(self, about: str | None) -> None:
+        check_ours(
+            self._execute, self._complaint, what="decisions", application_id=APPLICATION_ID, version=FORMAT_VERSION
+        )
+        self._execute("PRAGMA journal_mode = WAL")
+        # Every commit reaches the disk before it returns, so that a power cut costs no decision either.
+        self._execute("PRAGMA synchronous = FULL")
+        self._execute("BEGIN IMMEDIATE")
+        if is_empty(self._execute):
+            for table in TABLES:
+                self._execute(table)
+            self._connection.execute("INSERT INTO subject VALUES (?)", (about or "",))
+            self._execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            self._execute(f"PRAGMA user_version = {FORMAT_VERSION}")
+        self._execute("COMMIT")
+        if about is not None and self._execute("SELECT about FROM subject") != about:
+            advice = "move it away to begin anew; nothing in it was changed"
+            raise self._complaint("hold decisions about this very audit", "decisions about another", advice)
+
+    def _execute(self, statement: str) -> Any:
+        """The first value that a statement gives, if any."""
+        row = self._connection.execute(statement).fetchone()
+        return row[0] if row else None
+
+    def _complaint(self, rule: str, got: object, advice: str = "") -> StoreError:
+        return StoreError(*complain("decisions", rule, f"{got} in {str(self.path)!r}", advice).args)
+
+    @contextmanager
+    def _one_sentence(self) -> Iterator[None]:
+        """Say what SQLite has to say about the file in our way."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            # The lower byte is the kind of error, the rest its variety; errors of Python's wrapper have none.
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise self._complaint("be free for writing", f"a lock that lasts over {SECONDS_TO_WAIT:g} s") from None
+            if code == sqlite3.SQLITE_CANTOPEN:
+                raise self._complaint("be a file in a folder that exists", "no such place") from None
+            raise self._complaint("be a sound, writable store of decisions", f"{str(error)!r}") from error

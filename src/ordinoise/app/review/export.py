@@ -1,0 +1,91 @@
+"""The file again with the decided grades in it, beside the original and never over anything."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ordinoise._validation import complain
+from ordinoise.app.record import AuditRecord
+from ordinoise.app.review.events import RowState
+from ordinoise.app.tables import delimiter_of, digest_of, read_text, write_table
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A corrected file.
+
+    Attributes
+    ----------
+    path : path
+    n_changed : int
+        Grades that differ from the recorded ones.
+    n_kept : int
+        Grades that were settled as they were recorded.
+    n_disputed : int
+        Settled rows about which reviewers disagree; the latest grade is in the file.
+    """
+
+    path: Path
+    n_changed: int
+    n_kept: int
+    n_disputed: int
+
+
+def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Corrected:
+    """Write ``<name>.reviewed.csv`` beside the audited file, with the settled grades in place of the recorded ones.
+
+    All other cells stay as they are, but for those that a spreadsheet would run as formulas: they begin with an
+    apostrophe. Where there is such a file already, the new one gets a number.
+    """
+    source = Path(record.source)
+    if digest_of(source) != record.digest:
+        advice = "audit it again; nothing was written"
+        raise complain("the audited file", "be the one that was audited", f"another content in {str(source)!r}", advice)
+    settled = {state.row: state for state in states if state.grade is not None}
+    changes = _changes(record, settled)
+    table = _with_changes(read_text(source), record.target, changes)
+    path = _free_path(source)
+    write_table(table, path, delimiter=_delimiter(source), neutral=True)
+    n_disputed = sum(state.is_disputed for state in settled.values())
+    return Corrected(path, len(changes), len(settled) - len(changes), n_disputed)
+
+
+def _changes(record: AuditRecord, settled: dict[int, RowState]) -> dict[int, str]:
+    """The new text of every cell that changes, as the file spells that grade where the suspects show how."""
+    target = [column.name for column in record.columns].index(record.target)
+    spelling = {suspect.recorded: suspect.cells[target] or suspect.recorded for suspect in record.suspects}
+    recorded = {suspect.row: suspect.recorded for suspect in record.suspects}
+    return {
+        row: spelling.get(state.grade, state.grade)
+        for row, state in settled.items()
+        if state.grade is not None and state.grade != recorded.get(row)
+    }
+
+
+def _with_changes(table: pl.DataFrame, target: str, changes: dict[int, str]) -> pl.DataFrame:
+    cells = table[target].to_list()
+    for row, cell in changes.items():
+        cells[row] = cell
+    return table.with_columns(pl.Series(target, cells, dtype=pl.String))
+
+
+def _delimiter(source: Path) -> str:
+    """That of a file that was read before; the comma for Parquet and Feather, which have none."""
+    try:
+        return delimiter_of(source)
+    except ValueError:
+        return ","
+
+
+def _free_path(source: Path) -> Path:
+    """Where a new file may be made: the first of the numbered names that nothing has."""
+    stem = Path(source.name.removesuffix(".gz")).stem
+    names = itertools.chain(
+        [f"{stem}.reviewed.csv"], (f"{stem}.reviewed-{number}.csv" for number in itertools.count(2))
+    )
+    return next(path for name in names if not (path := source.with_name(name)).exists() and not path.is_symlink())

@@ -1,0 +1,90 @@
+"""The review page, served on this computer for this computer alone."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from ordinoise._validation import complain
+from ordinoise.app.review.refit import Refit
+
+ADDRESS = "127.0.0.1"
+SECONDS_TO_FINISH = 2
+
+
+def serve(
+    folder: str | os.PathLike[str],
+    *,
+    port: int = 0,
+    reviewer: str | None = None,
+    on_ready: Callable[[str], None] | None = None,
+    refit: Refit | None = None,
+    token: str | None = None,
+) -> None:
+    """Serve the review page of an audit until Ctrl-C.
+
+    Parameters
+    ----------
+    folder : path
+        What ``ordinoise audit`` wrote.
+    port : int, default=0
+        Where to listen on 127.0.0.1; 0 takes a free one.
+    reviewer : str, optional
+        Name to begin with; the page asks for one otherwise.
+    on_ready : callable, optional
+        Told the address to open, secret included, once it answers.
+    refit : callable, optional
+        ``refit(rows, grades) -> RefitOutcome``; without it the page offers no new estimate.
+    token : str, optional
+        The secret of the address; a random one by default.
+    """
+    uvicorn = _uvicorn()
+    from ordinoise.app.review.app import review_app
+
+    token = token or secrets.token_urlsafe(32)
+    with _listening(port) as listener:
+        port = listener.getsockname()[1]
+        app = review_app(folder, token=token, port=port, reviewer=reviewer, refit=refit)
+        # No log of requests: the first one holds the secret.
+        config = uvicorn.Config(
+            app,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            timeout_graceful_shutdown=SECONDS_TO_FINISH,
+        )
+        if on_ready is not None:
+            on_ready(f"http://{ADDRESS}:{port}/?token={token}")
+        try:
+            uvicorn.Server(config).run(sockets=[listener])
+        except KeyboardInterrupt:
+            return
+
+
+def _uvicorn() -> Any:
+    """The server, or one sentence that says how to get it."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError:
+        raise ImportError('the review page needs Starlette and uvicorn; pip install "ordinoise[review]"') from None
+    return uvicorn
+
+
+def _listening(port: int) -> socket.socket:
+    """A socket on this computer's own address; whoever connects before the server runs is kept waiting."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it would let two servers share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((ADDRESS, port))
+        listener.listen(128)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        raise complain("port", "be free on this computer", port, f"{error}; 0 takes a free one") from None
+    return listener

@@ -1,0 +1,173 @@
+"""Grades in a column of a file: which there are, in which order, and which row has which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ordinoise._validation import Ints, complain
+from ordinoise.app.tables.inference import as_text, nameless, typed
+from ordinoise.app.tables.names import as_column, listed, meant
+
+MOST_GRADES = 50
+Classes = tuple[int, ...] | tuple[str, ...]
+
+
+def ordered_classes(frame: pl.DataFrame, target: str, order: Sequence[object] | str | None = None) -> Classes:
+    """Grades of a column from lowest to highest: ints where they are whole numbers, text otherwise.
+
+    Numbers have an order of their own; anything else needs `order`, which may name grades that no row has.
+    """
+    column = _grades(frame, as_column("target", target, frame.columns))
+    values = column.drop_nulls().unique().sort()
+    _check_variety(target, values)
+    if order is None and not column.dtype.is_numeric():
+        raise _no_order(target, column)
+    found = [_plain(value) for value in values.to_list()]
+    if order is None:
+        return _alike(found)
+    wanted = _as_order(order)
+    for value in found:
+        if _position(value, wanted) is None:
+            raise complain(
+                "order", f"name every grade of {target!r}", f"none for {_spelled(value)!r}", _hint(value, wanted)
+            )
+    if column.dtype.is_numeric():
+        return _alike([_as_number(entry, found) for entry in wanted])
+    return tuple(str(entry).lower() if column.dtype == pl.Boolean else str(entry).strip() for entry in wanted)
+
+
+def grades_of(frame: pl.DataFrame, target: str, classes: Sequence[int] | Sequence[str]) -> tuple[NDArray[Any], Ints]:
+    """Labels of the rows that have a grade, and the numbers of those rows from 0.
+
+    `classes` are the known grades; 1, 1.0 and the text "1" are the same grade, and blanks around text do not count.
+    """
+    column = _grades(frame, as_column("target", target, frame.columns))
+    if column.dtype.is_float():
+        _check_finite(target, column)
+    rows = np.flatnonzero(column.is_not_null().to_numpy()).astype(np.int64)
+    if not len(rows):
+        raise complain("target", "have grades", f"nothing but missing cells in {target!r}")
+    values = column.drop_nulls().unique()
+    positions = [_known_position(value, classes, target) for value in values.to_list()]
+    ranks = column.drop_nulls().replace_strict(values, positions, return_dtype=pl.Int64).to_numpy()
+    return np.asarray(classes, dtype=np.int64 if isinstance(classes[0], int) else None)[ranks], rows
+
+
+def _grades(frame: pl.DataFrame, target: str) -> pl.Series:
+    """The column with numbers as numbers, true and false as they are, and all the rest as text without end blanks."""
+    column = nameless(frame.get_column(target))
+    if column.dtype in (pl.String, pl.Categorical, pl.Enum):
+        column = typed(as_text(column))
+    if column.dtype.is_decimal():
+        column = column.cast(pl.Float64)
+    if column.dtype.is_float():
+        column = column.fill_nan(None)
+    if column.dtype.is_numeric() or column.dtype == pl.Boolean:
+        return column
+    return as_text(column).str.strip_chars()
+
+
+def _check_variety(target: str, values: pl.Series) -> None:
+    """Refuse a column without grades, with one grade, with infinite ones or with too many."""
+    if not len(values):
+        raise complain("target", "have grades", f"nothing but missing cells in {target!r}")
+    if len(values) == 1:
+        raise complain("target", "have at least two grades", f"{values.item()!r} in every row of {target!r}")
+    if values.dtype.is_float():
+        _check_finite(target, values)
+    if len(values) > MOST_GRADES:
+        got = f"{len(values)} different values in {target!r}"
+        advice = "cut it into grades first" if values.dtype.is_numeric() else "name another column"
+        raise complain("target", f"have at most {MOST_GRADES} grades", got, advice)
+
+
+def _check_finite(target: str, values: pl.Series) -> None:
+    if values.is_infinite().any():
+        raise complain("target", "hold finite grades", f"an infinite one in {target!r}")
+
+
+def _no_order(target: str, column: pl.Series) -> ValueError:
+    names = _texts(column.drop_nulls().unique(maintain_order=True))
+    got = f"none for {target!r}, which holds {listed(names)}"
+    advice = f"for example --order {','.join(names[:10])} if that is from the lowest to the highest"
+    return complain("order", "say which grade is lower than which", got, advice)
+
+
+def _texts(values: pl.Series) -> list[str]:
+    return [str(text) for text in as_text(values).to_list()]
+
+
+def _as_order(order: Sequence[object] | str) -> list[object]:
+    """The entries of an order, all different."""
+    entries: list[object] = list(order.split(",") if isinstance(order, str) else order)
+    if len(entries) > MOST_GRADES:
+        raise complain("order", f"have at most {MOST_GRADES} grades", len(entries))
+    keys = [_key(entry) for entry in entries]
+    for index, key in enumerate(keys):
+        if key in keys[:index]:
+            raise complain("order", "name every grade once", f"{entries[index]!r} twice")
+        if key == "":
+            raise complain("order", "name a grade between two commas", "an empty name")
+    return entries
+
+
+def _position(value: object, classes: Sequence[object]) -> int | None:
+    """Where a grade stands among the `classes`."""
+    keys = [_key(entry) for entry in classes]
+    key = _key(value)
+    return keys.index(key) if key in keys else None
+
+
+def _known_position(value: object, classes: Sequence[object], target: str) -> int:
+    position = _position(value, classes)
+    if position is None:
+        got = f"{_spelled(value)!r} in {target!r}"
+        raise complain("target", "hold no grades but the known ones", got, _hint(value, classes))
+    return position
+
+
+def _hint(value: object, classes: Sequence[object]) -> str:
+    return meant(_spelled(value), [str(entry) for entry in classes]) or f"they are {listed(classes)}"
+
+
+def _key(value: object) -> object:
+    """What two spellings of one grade have in common."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
+    if not isinstance(value, str):
+        return value
+    text = value.strip()
+    for number in (int, float):
+        try:
+            return number(text.replace("_", "x"))
+        except ValueError:
+            pass
+    return text.lower() if text.lower() in ("true", "false") else text
+
+
+def _plain(value: object) -> object:
+    """A whole number as an int, whatever it was stored as."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _alike(values: list[Any]) -> Classes:
+    """Numbers as ints where all of them are whole, else all of them as text with a point: ``"0.5", "1.0"``."""
+    if all(isinstance(value, int) for value in values):
+        return tuple(values)
+    return tuple(str(float(value)) for value in values)
+
+
+def _as_number(entry: object, found: list[object]) -> object:
+    key = _key(entry)
+    if isinstance(key, str):
+        raise complain("order", f"hold numbers, as the grades {listed(found)} are", repr(entry))
+    return _plain(key)
+
+
+def _spelled(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(_plain(value))

@@ -1,5 +1,0 @@
-"""``python -m ordinoise.cli``: the command line."""
-
-from ordinoise.cli import main
-
-main()

@@ -1,0 +1,1 @@
+"""Noise matrices of several raters, and the consensus of their grades."""

@@ -1,0 +1,1 @@
+"""Score likelihood: the noise matrix under which out-of-fold scores best explain the recorded labels."""

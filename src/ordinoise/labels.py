@@ -1,0 +1,159 @@
+"""A user's ordered grades and the ranks 0..K-1 that everything inside works with, and back: which grade to predict.
+
+Labels may be whole numbers with gaps, ordered categoricals of pandas, polars or pyarrow, or anything else whose
+order is stated by ``classes=``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordinoise._validation import Floats, Ints, as_choice, as_floats, as_ranks, as_same_length, complain
+
+RULES = ("median", "mode", "mean")
+
+
+class AlphabeticalOrderWarning(UserWarning):
+    """Text labels came without an order and were taken alphabetically."""
+
+
+def as_column(argument: str, y: Any) -> NDArray[Any]:
+    """A one-dimensional numpy array of any column: list, array, pandas, polars or pyarrow."""
+    native = nw.from_native(y, series_only=True, pass_through=True)
+    try:
+        column = native.to_numpy() if isinstance(native, nw.Series) else np.asarray(y)
+    except ValueError:
+        raise complain(argument, "be one column", f"a {type(y).__name__} of unequal parts") from None
+    if column.ndim == 2 and column.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            f"A column-vector {argument} was passed when a 1d array was expected; its one column is taken.",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        column = column[:, 0]
+    if column.ndim != 1:
+        raise complain(argument, "be one column", f"shape {column.shape}")
+    return column
+
+
+def ordered_classes(y: Any, classes: Sequence[Any] | NDArray[Any] | None = None) -> NDArray[Any]:
+    """All grades from lowest to highest, also those that do not occur in `y` where the order names them.
+
+    Parameters
+    ----------
+    y : column of labels
+        An ordered categorical carries its own order.
+    classes : sequence, optional
+        The grades in order. Needed for text; text without it is taken alphabetically, with a warning.
+    """
+    stated = classes if classes is not None else _stated_order(y)
+    if stated is not None:
+        return _checked(stated)
+    column = as_column("y", y)
+    try:
+        found = np.unique(column)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in column.tolist()})
+        raise complain("y", "hold labels that can be told higher from lower", f"a mixture of {kinds}") from None
+    if found.dtype.kind in "OUST":
+        names = " < ".join(str(name) for name in found[:5]) + (" < ..." if len(found) > 5 else "")
+        warnings.warn(
+            f"y holds text without an order, taken alphabetically: {names}; pass classes=[lowest, ..., highest]",
+            AlphabeticalOrderWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def ranks_of(argument: str, y: Any, classes: NDArray[Any]) -> Ints:
+    """Rank of every label among the ordered `classes`."""
+    column = as_column(argument, y)
+    if column.dtype.kind in "iub" and classes.dtype.kind in "iub":
+        order = np.argsort(classes)
+        slots = np.searchsorted(classes, column, sorter=order).clip(max=len(classes) - 1)
+        ranks = order[slots]
+        if (classes[ranks] == column).all():
+            return ranks.astype(np.int64)
+    return as_ranks(argument, column, classes)
+
+
+def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> tuple[Ints, Ints]:
+    """Row numbers and true ranks of verified samples, from a pair of row numbers and true labels."""
+    if not isinstance(trusted, (tuple, list)) or len(trusted) != 2:
+        raise complain("trusted", "be a pair of row numbers and true labels", repr(trusted)[:60])
+    rows, labels = (as_column("trusted", part) for part in trusted)
+    as_same_length("trusted labels", len(labels), "their row numbers", len(rows))
+    if rows.dtype.kind not in "iu" or len(rows) == 0 or rows.min() < 0 or rows.max() >= n_samples:
+        raise complain("trusted rows", f"be row numbers from 0 to {n_samples - 1}", repr(rows)[:60])
+    if len(np.unique(rows)) < len(rows):
+        raise complain("trusted rows", "name every row once", "some twice")
+    return rows.astype(np.int64), as_ranks("trusted labels", labels, classes)
+
+
+def _checked(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+    try:
+        classes = np.asarray(stated)
+    except ValueError:
+        got = f"a {type(stated).__name__} of unequal parts"
+        raise complain("classes", "be a list of grades in order", got) from None
+    if classes.ndim != 1 or len(classes) == 0:
+        raise complain("classes", "be a list of grades in order", f"shape {classes.shape}")
+    if len(set(classes.tolist())) < len(classes):
+        raise complain("classes", "name every grade once", classes.tolist())
+    return classes
+
+
+def _stated_order(y: Any) -> NDArray[Any] | None:
+    """The order that an ordered categorical of pandas, polars or pyarrow carries."""
+    kind = getattr(y, "type", None)  # pyarrow; narwhals passes over its ordered dictionaries
+    if getattr(kind, "ordered", False):
+        whole = y.combine_chunks() if hasattr(y, "combine_chunks") else y
+        return np.asarray(whole.dictionary.to_pylist())
+    if getattr(y, "ordered", False) and hasattr(y, "categories"):  # a bare pandas Categorical
+        return np.asarray(y.categories)
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series) and isinstance(series.dtype, nw.Enum):
+        return np.asarray(series.dtype.categories)
+    return None
+
+
+def decide(class_probabilities: Floats, decision: str | ArrayLike = "median") -> Ints:
+    """The grade to predict for each sample, as ranks.
+
+    Parameters
+    ----------
+    class_probabilities : array of shape (n_samples, n_classes)
+        Probability of each grade.
+    decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes)
+        The median has the least expected absolute error, the mode the least expected 0-1 error, the rounded mean
+        the least expected squared error. An array is ``cost[true, predicted]``, and the cheapest grade is taken.
+    """
+    n_classes = class_probabilities.shape[1]
+    rule = as_decision(decision, n_classes)
+    if isinstance(rule, np.ndarray):
+        return (class_probabilities @ rule).argmin(axis=1)
+    if rule == "mode":
+        return class_probabilities.argmax(axis=1)
+    if rule == "mean":
+        return np.floor(class_probabilities @ np.arange(n_classes) + 0.5).astype(np.int64)
+    exceedance = 1 - class_probabilities.cumsum(axis=1)[:, :-1]
+    return (exceedance > 0.5).sum(axis=1)
+
+
+def as_decision(decision: str | ArrayLike, n_classes: int) -> str | Floats:
+    """A checked rule: one of the names, or a cost matrix of the right size."""
+    if isinstance(decision, str):
+        return as_choice("decision", decision, RULES)
+    cost = as_floats("decision", decision, 2)
+    if cost.shape != (n_classes, n_classes):
+        rule = f"be one of {list(RULES)} or a {n_classes} x {n_classes} cost[true, predicted]"
+        raise complain("decision", rule, f"shape {cost.shape}")
+    return cost

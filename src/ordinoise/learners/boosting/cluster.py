@@ -1,0 +1,86 @@
+"""The same trees grown by several machines, through LightGBM's own Dask interface."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ordinoise._validation import Floats, as_count
+
+from ._kernels import Float32s
+from .ensemble import Ensemble
+from .objective import ForwardObjective
+from .settings import BoosterSettings, threads
+from .training import Sample, Training
+
+
+@dataclass(frozen=True, eq=False)
+class FixedOffsets:
+    """The slopes of an objective with offsets that stay as they are: no machine needs to know another's rows."""
+
+    objective: ForwardObjective
+    offsets: Floats
+
+    def __call__(self, cells: Floats, scores: Floats, weights: Floats | None) -> tuple[Float32s, Float32s]:
+        """Slopes as LightGBM's scikit-learn interface wants them; the labels that it carries are the cells.
+
+        It gives no weights where all are one.
+        """
+        columns = scores.reshape(len(cells), -1, order="F")
+        shares = np.ones(len(cells)) if weights is None else np.asarray(weights, dtype=np.float64)
+        lines = np.asarray(cells).astype(np.int64)
+        gradient, curvature, _ = self.objective.slopes(columns, self.offsets, lines, shares)
+        return gradient, curvature
+
+
+def train_on_cluster(
+    features: Any,
+    cells: Any,
+    weights: Any,
+    objective: ForwardObjective,
+    offsets: Floats,
+    settings: BoosterSettings,
+    *,
+    n_rounds: int,
+    seed: int,
+    validation: Sample | None = None,
+) -> Training:
+    """Grow all `n_rounds` on the workers of the active Dask client, then keep as many as suit the validation part.
+
+    Parameters
+    ----------
+    features, cells, weights : dask arrays
+        As in :class:`Sample`, in the same blocks of rows.
+    offsets : array
+        Of the head; they stay as they are.
+    """
+    params = settings.for_lightgbm(objective.n_scores, seed)
+    params["random_state"] = params.pop("seed")
+    del params["num_threads"]  # the workers' own
+    slopes: Any = FixedOffsets(objective, offsets)
+    n_rounds = as_count("n_rounds", n_rounds, 1)
+    import lightgbm
+
+    trees = lightgbm.DaskLGBMRegressor(objective=slopes, n_estimators=n_rounds, **params)
+    with warnings.catch_warnings():  # of n_jobs, which every estimator of LightGBM has
+        warnings.filterwarnings("ignore", message="Parameter .* will be ignored", category=UserWarning)
+        trees.fit(features, cells, sample_weight=weights, categorical_feature=list(settings.categorical))
+    booster = trees.booster_
+    curve = [] if validation is None else _staged_losses(booster, objective, offsets, validation)
+    kept = int(np.argmin(curve)) + 1 if curve else booster.current_iteration()
+    text = booster.model_to_string(num_iteration=kept)
+    return Training(Ensemble(objective.head, text, offsets, threads(settings.n_jobs)), kept, curve)
+
+
+def _staged_losses(booster: Any, objective: ForwardObjective, offsets: Floats, sample: Sample) -> list[float]:
+    """Mean loss after each round."""
+    scores, curve = np.zeros((len(sample.cells), objective.n_scores)), []
+    for round_ in range(booster.current_iteration()):
+        step = booster.predict(sample.features, raw_score=True, start_iteration=round_, num_iteration=1)
+        scores += step.reshape(scores.shape)
+        losses = objective.losses(scores, offsets, sample.cells)
+        curve.append(float(np.average(losses, weights=sample.weights)))
+    return curve

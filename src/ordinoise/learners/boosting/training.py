@@ -1,0 +1,143 @@
+"""Trees grown round by round, as many as a noisy validation part calls for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ordinoise._validation import Floats, Ints, as_count
+
+from ._kernels import Float32s
+from .ensemble import Ensemble
+from .objective import ForwardObjective
+from .settings import BoosterSettings, threads
+
+METRIC = "loss"
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Rows to learn from or to stop by.
+
+    Attributes
+    ----------
+    features : array of shape (n_samples, n_features)
+        NaN where missing.
+    cells : array of shape (n_samples,)
+        Line of the objective's table.
+    weights : array of shape (n_samples,)
+        Weights.
+    """
+
+    features: NDArray[np.floating]
+    cells: Ints
+    weights: Floats
+
+    def rows(self, rows: Ints) -> Sample:
+        """Some of the rows."""
+        return Sample(self.features[rows], self.cells[rows], self.weights[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What came of it.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+        The trees.
+    n_rounds : int
+        Rounds kept: those with the least validation loss, or all.
+    validation_curve : list of float
+        Validation loss after each round; empty without a validation part.
+    """
+
+    ensemble: Ensemble
+    n_rounds: int
+    validation_curve: list[float] = field(default_factory=list)
+
+
+Slopes = Callable[[Floats, Any], tuple[Float32s, Float32s]]
+
+
+def _slopes_of(sample: Sample, objective: ForwardObjective, offsets: list[Floats]) -> Slopes:
+    """What LightGBM calls at the start of a round; each call adds that round's offsets to the list."""
+
+    def slopes(scores: Floats, _: Any) -> tuple[Float32s, Float32s]:
+        gradient, curvature, after = objective.slopes(scores, offsets[-1], sample.cells, sample.weights)
+        offsets.append(after)
+        return gradient, curvature
+
+    return slopes
+
+
+def _loss_of(
+    sample: Sample, objective: ForwardObjective, offsets: list[Floats]
+) -> Callable[[Floats, Any], tuple[str, float, bool]]:
+    """What LightGBM calls at the end of a round: the mean loss with the offsets of that round."""
+
+    def loss(scores: Floats, _: Any) -> tuple[str, float, bool]:
+        losses = objective.losses(scores, offsets[-1], sample.cells)
+        return METRIC, float(np.average(losses, weights=sample.weights)), False
+
+    return loss
+
+
+def train(
+    sample: Sample,
+    objective: ForwardObjective,
+    class_frequencies: Floats,
+    settings: BoosterSettings,
+    *,
+    n_rounds: int,
+    seed: int,
+    validation: Sample | None = None,
+    patience: int = 50,
+) -> Training:
+    """Grow trees for `n_rounds`, or until `patience` rounds have not lowered the loss of the validation part.
+
+    Parameters
+    ----------
+    class_frequencies : array of shape (n_classes,)
+        Of the true classes, to start from.
+    seed : int
+        Draws of rows and columns.
+    """
+    import lightgbm
+
+    as_count("n_rounds", n_rounds, 1)
+    offsets = [objective.first_offsets(class_frequencies)]
+    params = settings.for_lightgbm(objective.n_scores, seed)
+    data = _dataset(sample, settings, params)
+    curve: dict[str, Any] = {}
+    stopping: dict[str, Any] = {}
+    if validation is not None:
+        stopping = {
+            "valid_sets": [_dataset(validation, settings, params, reference=data)],
+            "valid_names": [METRIC],
+            "feval": _loss_of(validation, objective, offsets),
+            "callbacks": [lightgbm.early_stopping(patience, verbose=False), lightgbm.record_evaluation(curve)],
+        }
+    params["objective"] = _slopes_of(sample, objective, offsets)
+    booster = lightgbm.train(params, data, num_boost_round=n_rounds, **stopping)
+    best = n_rounds if validation is None else booster.best_iteration
+    kept = min(best, booster.current_iteration())
+    text = booster.model_to_string(num_iteration=kept)
+    ensemble = Ensemble(objective.head, text, offsets[best], threads(settings.n_jobs))
+    return Training(ensemble, kept, curve[METRIC][METRIC] if curve else [])
+
+
+def _dataset(sample: Sample, settings: BoosterSettings, params: dict[str, Any], reference: Any = None) -> Any:
+    import lightgbm
+
+    return lightgbm.Dataset(
+        sample.features,
+        label=sample.cells,
+        categorical_feature=list(settings.categorical),
+        reference=reference,
+        params=params,
+    )

@@ -1,0 +1,97 @@
+"""How far a training has come, and the best that it has seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ordinoise.learners.torch.team import Team
+
+
+@dataclass
+class Progress:
+    """Where a run stands: whole epochs behind it, and batches of the one under way.
+
+    Sums are kept on the device, so that counting does not wait for it.
+    """
+
+    total: Tensor
+    inversions: Tensor
+    epoch: int = 0
+    batch: int = 0
+    n_updates: int = 0
+    n_rows: int = 0
+    is_over: bool = False
+    loss_curve: list[float] = field(default_factory=list)
+    validation_curve: list[float] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, device: torch.device) -> Progress:
+        """Nothing done yet."""
+        kind = torch.float32 if device.type == "mps" else torch.float64
+        return cls(torch.zeros((), dtype=kind, device=device), torch.zeros((), dtype=torch.int64, device=device))
+
+    def note(self, loss: Tensor, n_rows: int, is_unordered: Tensor | None) -> None:
+        """One more update."""
+        self.total += loss
+        self.n_rows += n_rows
+        self.batch += 1
+        self.n_updates += 1
+        if is_unordered is not None:
+            self.inversions += is_unordered
+
+    def end_epoch(self, team: Team) -> float:
+        """Mean training loss of the epoch that ends."""
+        loss = float(team.total(self.total).item()) / max(self.n_rows, 1)
+        self.loss_curve.append(loss)
+        self.epoch, self.batch, self.n_rows = self.epoch + 1, 0, 0
+        self.total.zero_()
+        return loss
+
+    def state(self, team: Team) -> dict[str, Any]:
+        """What a checkpoint holds of it, with the sums of the whole team."""
+        return {**vars(self), "total": float(team.total(self.total).item()), "inversions": int(self.inversions.item())}
+
+    def restore(self, state: dict[str, Any], team: Team) -> None:
+        """Go back to a checkpoint; the lead takes over the sums of all."""
+        total, inversions = state["total"] if team.is_lead else 0.0, state["inversions"]
+        for name, value in state.items():
+            if name not in ("total", "inversions"):
+                setattr(self, name, value)
+        self.total.fill_(total)
+        self.inversions.fill_(inversions)
+
+
+@dataclass
+class Best:
+    """The epoch with the least validation loss, and its weights."""
+
+    patience: int
+    tolerance: float
+    epoch: int = 0
+    loss: float = math.inf
+    milestone: float = math.inf
+    milestone_epoch: int = 0
+    weights: dict[str, Tensor] | None = None
+
+    def note(self, epoch: int, loss: float, model: nn.Module) -> bool:
+        """Remember the epoch if it is the best; whether the last milestone is long ago."""
+        if loss < self.loss:
+            self.epoch, self.loss = epoch, loss
+            self.weights = {name: weight.detach().clone() for name, weight in model.state_dict().items()}
+        if loss < self.milestone - self.tolerance:
+            self.milestone, self.milestone_epoch = loss, epoch
+        return epoch - self.milestone_epoch >= self.patience
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint holds of it."""
+        return {name: value for name, value in vars(self).items() if name not in ("patience", "tolerance")}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go back to a checkpoint."""
+        for name, value in state.items():
+            setattr(self, name, value)

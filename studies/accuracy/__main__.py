@@ -1,0 +1,132 @@
+"""``python -m studies.accuracy``: our learners beside those of other libraries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from ordinoise.paper.runs import StoredResult
+
+STORE = "results.sqlite"
+
+
+def accuracy(
+    *,
+    data_dir: Path | None = None,
+    out: Path = Path("accuracy"),
+    quick: bool = False,
+    datasets: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    contestants: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    noises: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    splits: int | None = None,
+    max_rows: int | None = None,
+    workers: int = 1,
+    json: bool = False,
+) -> None:
+    """Our learners beside those of other libraries, with and without label noise. Can be stopped and run again.
+
+    Example: python -m studies.accuracy --quick --data-dir DIR
+
+    Parameters
+    ----------
+    data_dir
+        Folder of the real sets; the environment variable ORDINOISE_DATA by default.
+    out
+        Folder for the page, the table, the pictures and the results so far.
+    quick
+        Three splits, at most 2000 training rows, no slow contestants.
+    datasets
+        Some of the sets; all by default.
+    contestants
+        Some of the learners; by default all whose packages are installed.
+    noises
+        Some of uniform, conditional, adjacent, none.
+    splits
+        Random splits of each set; ten by default.
+    max_rows
+        Most training rows; 4000 by default.
+    workers
+        Contests at a time, a process each.
+    json
+        Print the mean ranks as JSON.
+    """
+    from functools import partial
+
+    from ordinoise._files import own_folder
+    from ordinoise.app.cli._console import TrialProgress, console
+    from ordinoise.paper.runs import ResultStore, run_plan, trial_key
+    from studies.accuracy import missing, plan, processes, run
+
+    contests = plan(
+        "quick" if quick else "default", datasets=datasets, contestants=contestants, noises=noises, splits=splits,
+        max_rows=max_rows,
+    )  # fmt: skip
+    own_folder("out", out, {STORE})
+    terminal = console(stderr=json)
+    if contestants is None and (absent := missing()):
+        terminal.print("Left out:", *absent, sep="\n  ", markup=False)
+    folder = None if data_dir is None else str(data_dir.expanduser().resolve())
+    with (
+        ResultStore(out / STORE) as store,
+        processes(workers) as pool,
+        TrialProgress(terminal) as progress,
+    ):
+        progress.start("accuracy", len(contests))
+        progress.reuse(len(store.keys() & {trial_key(contest) for contest in contests}))
+        outcome = run_plan(
+            contests, partial(run, data_dir=folder), store, pool, on_result=progress.advance, n_in_flight=4
+        )
+    for failure in outcome.failures:
+        terminal.print(f"failed: {failure.trial}: {failure.error}", markup=False)
+    ranks = _write(terminal, outcome.results, out)
+    if json:
+        from ordinoise.app.cli._findings import print_json
+
+        print_json({"mean_ranks": ranks, "n_results": len(outcome.results), "out": str(out)})
+    if outcome.failures:
+        raise SystemExit(1)
+
+
+def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dict[str, dict[str, float]]:
+    """Tables and pictures; returns the mean ranks on noisy and on clean labels."""
+    from studies.accuracy import CONTESTANTS, mean_ranks, write_csv, write_markdown
+    from studies.accuracy.pictures import write_ranks
+
+    shown: dict[str, dict[str, float]] = {}
+    write_csv(results, out / "accuracy.csv")
+    write_markdown(results, out / "accuracy.md")
+    for name, noisy in (("noisy", True), ("clean", False)):
+        try:
+            ranks = mean_ranks(results, noisy=noisy)
+        except ValueError:  # too few entries or problems to rank; the tables are there all the same
+            continue
+        shown[name] = dict(zip(ranks.entries, ranks.mean_ranks, strict=True))
+        title = f"Mean ranks by mean absolute error, {name} labels, {ranks.n_blocks} problems"
+        terminal.print(f"\n[bold]{title}[/] (critical difference {ranks.critical_difference:.2f})")
+        for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True):
+            terminal.print(f"  {rank:5.2f}  {entry}", highlight=False, markup=False)
+        if len(ranks.entries) > 1:
+            ours = [entry for who in CONTESTANTS.values() if who.is_ours for entry in who.entries.values()]
+            for suffix in ("png", "svg"):
+                write_ranks(
+                    out / f"ranks-{name}.{suffix}", ranks.entries, ranks.mean_ranks, ranks.critical_difference,
+                    title=title, highlighted=ours,
+                )  # fmt: skip
+    terminal.print(f"\n{len(results)} results in {out}/accuracy.md and accuracy.csv", markup=False)
+    return shown
+
+
+if __name__ == "__main__":
+    app = App(name="accuracy", default_parameter=Parameter(negative=""))
+    app.default(accuracy)
+    try:
+        app()
+    except ValueError as error:
+        raise SystemExit(str(error)) from None

@@ -1,0 +1,152 @@
+"""The study as data: which contests there are, each a few plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from ordinoise._validation import as_choice, as_count
+from ordinoise.datasets import describe
+
+if TYPE_CHECKING:
+    from studies.accuracy.contestants import Contestant
+
+STANDARD = "standard"
+"""The grades that a set comes with, or that the paper's cuts give it."""
+
+CUTS: dict[str, tuple[str, ...]] = {
+    "boston": (STANDARD,),
+    "abalone": (STANDARD,),
+    "computer": (STANDARD,),
+    "california": ("equal_width", "equal_frequency"),
+    "mslr": (STANDARD,),
+    **dict.fromkeys(
+        ("ERA", "LEV", "SWD", "automobile", "balance-scale", "car", "newthyroid", "toy", "winequality-red"), (STANDARD,)
+    ),
+}
+"""The sets of the study, and the ways in which each is cut into grades."""
+
+NOISE_NAMES = ("uniform", "conditional", "adjacent", "none")
+
+
+@dataclass(frozen=True)
+class Contest:
+    """One contestant on one split of one set under one noise.
+
+    Attributes
+    ----------
+    dataset : str
+        A name that `ordinoise.datasets.load` knows.
+    cut : {"standard", "equal_width", "equal_frequency"}
+        The grades of the set itself, or its number cut into four.
+    noise : {"uniform", "conditional", "adjacent", "none"}
+        Put into the training labels only.
+    contestant : str
+        A name from `CONTESTANTS`.
+    split : int
+        Which 80/20 split.
+    max_rows : int or None
+        At most so many training rows, drawn at random from the split's; the test rows are never thinned.
+    """
+
+    dataset: str
+    cut: str
+    noise: str
+    contestant: str
+    split: int
+    max_rows: int | None = None
+
+    @property
+    def cost(self) -> float:
+        """Rough processor seconds: what the contestant needs for a small set, and more with every number to read."""
+        data = describe(self.dataset)
+        rows = 0.8 * data.n_rows if self.max_rows is None else min(0.8 * data.n_rows, self.max_rows)
+        return _everybody()[self.contestant].seconds * (1 + rows * data.n_features / 1e5)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A size of the study.
+
+    Attributes
+    ----------
+    splits : int
+        How many splits of each set.
+    max_rows : int or None
+        Most training rows.
+    with_slow : bool
+        Whether the slow contestants take part.
+    """
+
+    splits: int
+    max_rows: int | None
+    with_slow: bool
+
+
+PRESETS = {"default": Preset(splits=10, max_rows=4000, with_slow=True), "quick": Preset(3, 2000, with_slow=False)}
+"""The study, and a look at it."""
+
+
+def plan(
+    preset: str = "default",
+    *,
+    datasets: Iterable[str] | None = None,
+    contestants: Iterable[str] | None = None,
+    noises: Iterable[str] | None = None,
+    splits: int | None = None,
+    max_rows: int | None = None,
+) -> tuple[Contest, ...]:
+    """The contests to run, split by split, so that a run that is stopped has whole splits.
+
+    Parameters
+    ----------
+    preset : {"default", "quick"}
+        What holds for all that is not given: ten splits and at most 4000 training rows, or three splits, at most
+        2000 rows and no slow contestants.
+    datasets : iterable of str, optional
+        Some of `CUTS`; all by default.
+    contestants : iterable of str, optional
+        Some of `CONTESTANTS`; by default all whose packages are installed.
+    noises : iterable of str, optional
+        Some of uniform, conditional, adjacent, none; all by default.
+    splits : int, optional
+        How many splits.
+    max_rows : int, optional
+        Most training rows.
+
+    Returns
+    -------
+    tuple of Contest
+    """
+    size = PRESETS[as_choice("preset", preset, PRESETS)]
+    rows = size.max_rows if max_rows is None else as_count("max_rows", max_rows, 1)
+    n_splits = size.splits if splits is None else as_count("splits", splits, 1)
+    problems = [(name, cut) for name in _chosen("datasets", datasets, CUTS) for cut in CUTS[name]]
+    opponents = tuple(_present(size)) if contestants is None else _chosen("contestants", contestants, _everybody())
+    return tuple(
+        Contest(dataset, cut, noise, contestant, split, rows)
+        for split, (dataset, cut), noise, contestant in product(
+            range(n_splits), problems, _chosen("noises", noises, NOISE_NAMES), opponents
+        )
+    )
+
+
+def _everybody() -> dict[str, Contestant]:
+    # Known only when asked for: contestants import what a contest is.
+    from studies.accuracy.contestants import CONTESTANTS
+
+    return CONTESTANTS
+
+
+def _present(size: Preset) -> Iterator[str]:
+    """Contestants whose packages are here, the slow ones only where the preset has time for them."""
+    for name, contestant in _everybody().items():
+        if not contestant.absent_packages and (size.with_slow or not contestant.is_slow):
+            yield name
+
+
+def _chosen(argument: str, names: Iterable[str] | None, known: Iterable[str]) -> tuple[str, ...]:
+    choices = tuple(known)
+    return choices if names is None else tuple(as_choice(argument, name, choices) for name in names)

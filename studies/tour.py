@@ -1,0 +1,170 @@
+"""A new user's path from a clean file to graded rows, as a page with every output, and pictures of the pages.
+
+``python -m studies.tour --docs docs [--data-dir DIR]``
+
+Runs the commands one after another in an empty folder, presses the keys of three decisions in a real browser (Debian's
+chromium, through Playwright), and writes ``_measured/tour.md`` and ``_static/{report,review}-{light,dark,narrow}.png``
+below the folder of the documentation. The last line of the page says how much time the commands took together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from ordinoise.app.record import read_record
+from ordinoise.app.review.reasons import grade_keys
+
+N_DECISIONS = 3
+SCHEMES: dict[str, dict[str, object]] = {
+    "light": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"},
+    "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
+    "narrow": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
+}
+LONGEST = 40  # lines of an output that are shown
+
+
+class Tour:
+    """Commands run in a folder, their outputs, and the time they took."""
+
+    def __init__(self, folder: Path, data_dir: Path | None) -> None:
+        self.folder, self.seconds = folder, 0.0
+        self.lines: list[str] = []
+        self.environment = (
+            os.environ | ({"ORDINOISE_DATA": str(data_dir.resolve())} if data_dir else {}) | {"COLUMNS": "100"}
+        )
+
+    def say(self, words: str) -> None:
+        """A paragraph."""
+        self.lines += [words, ""]
+
+    def run(self, command: str) -> None:
+        """Run ``ordinoise ...`` and keep what it printed."""
+        start = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-m", "ordinoise.app.cli", *command.split()[1:]],
+            cwd=self.folder, env=self.environment, capture_output=True, text=True,
+        )  # fmt: skip
+        self.seconds += time.monotonic() - start
+        if done.returncode:
+            raise SystemExit(f"{command}: {done.stderr}")
+        self.show(command, done.stdout)
+
+    def show(self, command: str, output: str) -> None:
+        """A command with its output."""
+        printed = [line.rstrip() for line in output.replace(str(self.folder), ".").splitlines()]
+        self.lines += ["```console", f"$ {command}", *printed[:LONGEST], "```", ""]
+
+    @contextmanager
+    def served(self, command: str) -> Iterator[str]:
+        """``ordinoise review ...``, running; gives the address of the page."""
+        words = [sys.executable, "-m", "ordinoise.app.cli", *command.split()[1:]]
+        start = time.monotonic()
+        server = subprocess.Popen(words, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
+        try:
+            assert server.stdout is not None
+            first = server.stdout.readline()
+            yield re.findall(r"http://\S+", first)[0]
+            shown = re.sub(r"token=\S+", "token=...", re.sub(r":\d{4,5}/", ":40123/", first))
+            self.show(command, shown + server.stdout.readline())
+        finally:
+            server.terminate()
+            server.wait()
+            self.seconds += time.monotonic() - start
+
+
+def photograph(browser: Browser, address: str, path: Path, *, whole: bool = False) -> None:
+    """The page in every scheme."""
+    for scheme, options in SCHEMES.items():
+        page = browser.new_page(**options)  # type: ignore[arg-type]
+        page.goto(address)
+        page.wait_for_load_state("networkidle")
+        page.wait_for_timeout(300)
+        page.screenshot(path=str(path.with_name(f"{path.stem}-{scheme}.png")), full_page=whole)
+        page.close()
+
+
+def settle(page: Page, address: str, keys: list[str]) -> None:
+    """Decisions by keyboard, each on disk before the next."""
+    page.goto(address)
+    page.wait_for_load_state("networkidle")
+    for key in keys:
+        page.keyboard.press(key)
+        page.wait_for_timeout(500)
+
+
+def true_keys(folder: Path) -> list[str]:
+    """What somebody who knows better would press for the three most suspicious rows."""
+    record = read_record(folder / "audit")
+    noisy, clean = (pl.read_csv(folder / name, infer_schema=False)["grade"] for name in ("noisy.csv", "wine.csv"))
+    trained = [row for row in range(len(noisy)) if row % 4]
+    grades = [clean[trained[suspect.row]] for suspect in record.suspects[:N_DECISIONS]]
+    keys = grade_keys(record.classes)
+    return [keys[record.classes.index(grade)] or "k" for grade in grades]
+
+
+def tour(docs: Path, folder: Path, data_dir: Path | None, browser: Browser) -> None:
+    steps = Tour(folder, data_dir)
+    steps.say("Start with a file whose grades are right, so that the answers can be checked: red wines, graded 3 to 8.")
+    steps.run("ordinoise data winequality-red --out wine.csv")
+    steps.say(
+        "Put noise in: a grade is recorded one grade off with a chance of 10 % on each side, two off with 5 %, ..."
+    )
+    steps.run("ordinoise corrupt wine.csv --target grade --rate 0.1 --out noisy.csv")
+    _split(folder)
+    steps.say("Keep a quarter of the noisy rows aside as `test.csv`, the rest is `train.csv`. Which grades are wrong?")
+    steps.run("ordinoise audit train.csv --target grade --out audit")
+    photograph(browser, f"file://{folder}/audit/report.html", docs / "_static" / "report.png")
+    steps.say("`audit/report.html` tells the whole story in a browser. Settle some of the suspected grades by hand:")
+    with steps.served("ordinoise review audit --reviewer Ada --no-browser") as address:
+        photograph(browser, address, docs / "_static" / "review.png")
+        page, keys = browser.new_page(), true_keys(folder)
+        settle(page, address, keys)
+        page.close()
+    pressed = ", ".join(keys)
+    steps.say(f"Keys pressed there, for the three most suspicious rows: {pressed}. Then fit, trusting the decisions:")
+    steps.run("ordinoise fit train.csv --target grade --decisions audit --out model")
+    steps.say("How good is it? The test grades are noisy too; the second column says what clean ones would show.")
+    steps.run("ordinoise evaluate model test.csv")
+    steps.say("Here the clean grades of the same rows are known, which real life never offers:")
+    steps.run("ordinoise evaluate model clean.csv --trusted")
+    steps.say("Grade new rows, with a set of grades that holds the true one nine times in ten:")
+    steps.run("ordinoise predict model test.csv --confidence 0.9 --out graded.csv")
+    steps.say(f"All commands together took {steps.seconds:.0f} seconds on two cores.")
+    (docs / "_measured" / "tour.md").write_text("\n".join(steps.lines))
+    print(f"{docs / '_measured' / 'tour.md'}: {steps.seconds:.0f} seconds of commands")
+
+
+def _split(folder: Path) -> None:
+    """Every fourth row to test on, with noisy and with clean grades."""
+    noisy, clean = (pl.read_csv(folder / name, infer_schema=False) for name in ("noisy.csv", "wine.csv"))
+    held_out = pl.Series([row % 4 == 0 for row in range(noisy.height)])
+    noisy.filter(~held_out).write_csv(folder / "train.csv")
+    noisy.filter(held_out).write_csv(folder / "test.csv")
+    clean.filter(held_out).write_csv(folder / "clean.csv")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--docs", type=Path, default=Path("docs"))
+    parser.add_argument("--data-dir", type=Path, help="folder of the real sets; ORDINOISE_DATA by default")
+    given = parser.parse_args()
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    with (
+        tempfile.TemporaryDirectory() as temporary,
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as opened,
+    ):
+        tour(given.docs.resolve(), Path(temporary), given.data_dir, opened)

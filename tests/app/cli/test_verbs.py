@@ -1,0 +1,227 @@
+"""The verbs on a table of one's own, as a new user would string them together."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from app.cli.command import run
+from ordinoise import corrupt, inverse_decay
+from ordinoise.app.cli import VERBS
+from ordinoise.app.record import read_record
+
+FAST = ("--learner", "mlp", "--jobs", "1")
+GRADES = ["poor", "fair", "good", "best"]
+ORDER = ("--order", ",".join(GRADES))
+
+
+def _table(n_rows: int = 240, seed: int = 0) -> tuple[pl.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    size, weight = rng.normal(size=(2, n_rows))
+    colour = rng.choice(["red", "blue", "green"], size=n_rows)
+    true = np.digitize(size + (colour == "red") + rng.normal(scale=0.1, size=n_rows), [-0.7, 0.2, 1.1])
+    noisy = corrupt(true, inverse_decay(4, 0.1), random_state=seed)
+    frame = pl.DataFrame(
+        {
+            "name": [f"item {i}" for i in range(n_rows)],
+            "size": np.where(rng.random(n_rows) < 0.03, np.nan, size),
+            "weight": weight,
+            "colour": colour,
+            "quality": np.array(GRADES)[noisy],
+        }
+    )
+    return frame.with_columns(pl.col("size").fill_nan(None)), true
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table in three formats, its audit and a model."""
+    folder = tmp_path_factory.mktemp("work")
+    frame, _ = _table()
+    frame.write_csv(folder / "table.csv", separator=";")
+    frame.write_parquet(folder / "table.parquet")
+    frame.write_ipc(folder / "table.feather")
+    for verb, out in (("audit", "audit"), ("fit", "model")):
+        words = (folder / "table.csv", "--target", "quality", *ORDER, *FAST, "--out", folder / out)
+        result = run(verb, *words)
+        assert result.code == 0, result.err
+    return folder
+
+
+def test_every_verb_has_an_example_in_its_help_and_takes_json() -> None:
+    verbs = [(verb.__name__,) for verb in VERBS if callable(verb) and hasattr(verb, "__name__")]
+    assert len(verbs) == 12
+    for words in verbs:
+        result = run(*words, "--help")
+        assert f"Example: ordinoise {' '.join(words)}" in " ".join(result.out.split()), words
+        assert "--json" in result.out, words
+
+
+def test_an_audit_leaves_a_whole_folder(folder: Path) -> None:
+    names = {path.name for path in (folder / "audit").iterdir()}
+    assert {"audit.json", "labels.csv", "report.html", "suspects.csv"} <= names
+    record = read_record(folder / "audit")
+    assert record.classes == tuple(GRADES)
+    assert {column.name: column.role for column in record.columns} == {
+        "name": "left out", "size": "feature", "weight": "feature", "colour": "feature", "quality": "target",
+    }  # fmt: skip
+    frame, true = _table()
+    wrong = frame["quality"].to_numpy() != np.array(GRADES)[true]
+    worst = [suspect.row for suspect in record.suspects[: int(wrong.sum())]]
+    assert wrong[worst].mean() > 2 * wrong.mean()
+    assert record.suspects[0].cells[0] == f"item {worst[0]}"
+
+
+def test_every_label_is_in_the_list_and_the_suspects_come_with_their_rows(folder: Path) -> None:
+    labels = pl.read_csv(folder / "audit" / "labels.csv")
+    assert sorted(labels["row"].to_list()) == list(range(240))
+    suspects = pl.read_csv(folder / "audit" / "suspects.csv")
+    frame, _ = _table()
+    first = suspects.row(0, named=True)
+    assert first["name"] == frame["name"][first["row"]]
+    assert first["recorded"] == frame["quality"][first["row"]]
+    assert suspects["expected_distance"].is_sorted(descending=True)
+
+
+def test_findings_do_not_depend_on_the_format_of_the_file(folder: Path) -> None:
+    found = [
+        run("noise", folder / f"table.{kind}", "--target", "quality", *ORDER, *FAST, "--json").json
+        for kind in ("parquet", "feather")
+    ]
+    assert found[0]["noise"] == found[1]["noise"]
+    assert found[0]["noise"]["matrix"] == [list(row) for row in read_record(folder / "audit").noise.matrix]
+
+
+def test_prediction_adds_grades_and_probabilities_and_changes_nothing_else(folder: Path) -> None:
+    frame, true = _table(seed=9)
+    new = frame.drop("quality").select(reversed(frame.drop("quality").columns))
+    new.write_csv(folder / "new.csv")
+    for suffix in ("csv", "parquet", "feather", "tsv"):
+        out = folder / f"graded.{suffix}"
+        result = run("predict", folder / "model", folder / "new.csv", "--out", out, "--confidence", "0.9")
+        assert result.code == 0, result.err
+    graded = pl.read_parquet(folder / "graded.parquet")
+    assert graded.columns[:4] == new.columns
+    assert graded.height == 240
+    shares = graded.select(f"probability_{grade}" for grade in GRADES).sum_horizontal()
+    np.testing.assert_allclose(shares, 1, atol=1e-5)
+    assert (graded["predicted_quality"].to_numpy() == np.array(GRADES)[true]).mean() > 0.7
+    ranks = {grade: rank for rank, grade in enumerate(GRADES)}
+    low, high, middle = (
+        graded[name].replace_strict(ranks, return_dtype=pl.Int64)
+        for name in ("lowest_quality", "highest_quality", "predicted_quality")
+    )
+    assert (low <= middle).all()
+    assert (middle <= high).all()
+    to_screen = run("predict", folder / "model", folder / "new.csv")
+    assert pl.read_csv(to_screen.out.encode()).height == 240
+    assert len(run("predict", folder / "model", folder / "new.csv", "--json").json) == 240
+
+
+def test_evaluation_corrects_what_noisy_grades_show(folder: Path) -> None:
+    frame, true = _table(600, seed=5)
+    frame.write_csv(folder / "test.csv")
+    frame.with_columns(pl.Series("quality", np.array(GRADES)[true])).write_csv(folder / "clean.csv")
+    noisy = run("evaluate", folder / "model", folder / "test.csv", "--json").json["scores"]["mean_absolute_error"]
+    clean = run("evaluate", folder / "model", folder / "clean.csv", "--trusted", "--json").json
+    right = clean["scores"]["mean_absolute_error"]["observed"]
+    assert noisy["observed"] > right
+    assert noisy["low"] < right < noisy["high"]
+    shown = run("evaluate", folder / "model", folder / "test.csv")
+    assert "mean absolute error" in shown.out
+
+
+def test_corruption_touches_the_grades_alone(folder: Path) -> None:
+    words = ("--target", "quality", *ORDER, "--kind", "adjacent", "--rate", "0.2", "--json")
+    result = run("corrupt", folder / "table.csv", *words, "--out", folder / "noisy.csv")
+    assert result.code == 0, result.err
+    before, after = ((folder / name).read_text().splitlines() for name in ("table.csv", "noisy.csv"))
+    changed = [(one, other) for one, other in zip(before, after, strict=True) if one != other]
+    assert len(changed) == result.json["n_changed"] > 40
+    for one, other in changed:
+        assert one.rsplit(";", 1)[0] == other.rsplit(";", 1)[0]
+        assert abs(GRADES.index(one.rsplit(";", 1)[1]) - GRADES.index(other.rsplit(";", 1)[1])) == 1
+    again = run("corrupt", folder / "table.parquet", *words, "--out", folder / "noisy.parquet")
+    assert again.json["n_changed"] == result.json["n_changed"]
+    assert pl.read_parquet(folder / "noisy.parquet")["quality"].to_list() == [
+        line.rsplit(";", 1)[1] for line in after[1:]
+    ]
+
+
+def test_reviewed_grades_are_trusted_by_the_next_fit(folder: Path, tmp_path: Path) -> None:
+    from ordinoise.app.review.decisions import open_decisions
+
+    record = read_record(folder / "audit")
+    _, true = _table()
+    with open_decisions(folder / "audit", record) as store:
+        for suspect in record.suspects[:40]:
+            store.decide("Ada", suspect.row, GRADES[true[suspect.row]])
+    words = (folder / "table.csv", "--target", "quality", *ORDER, *FAST, "--decisions", folder / "audit")
+    found = run("fit", *words, "--out", tmp_path / "model", "--json")
+    assert found.code == 0, found.err
+    assert found.json["settings"]["n_settled"] == 40
+    audited = run("audit", *words, "--out", tmp_path / "audit", "--json")
+    assert audited.code == 0, audited.err
+    left = {suspect.row for suspect in read_record(tmp_path / "audit").suspects}
+    assert not left & {suspect.row for suspect in record.suspects[:40]}
+    (tmp_path / "table.csv").write_text((folder / "table.csv").read_text() + "item;1;1;red;poor\n")
+    changed = run("fit", tmp_path / "table.csv", *words[1:], "--out", tmp_path / "other")
+    assert changed.code == 2
+    assert "file must be as it was when it was audited" in changed.err
+
+
+def test_the_page_can_have_the_noise_estimated_again(folder: Path) -> None:
+    from ordinoise.app.workflow import refitting
+
+    record = read_record(folder / "audit")
+    rows = [suspect.row for suspect in record.suspects[:30]]
+    _, true = _table()
+    outcome = refitting(folder / "audit")(rows, [GRADES[true[row]] for row in rows])
+    assert outcome.n_trusted == 30
+    assert outcome.rate_before == record.noise.rate
+    assert np.allclose(np.sum(outcome.matrix_after, axis=1), 1)
+    assert outcome.matrix_after != outcome.matrix_before
+
+
+def test_known_noise_and_trust_are_taken_at_their_word(folder: Path, tmp_path: Path) -> None:
+    np.savetxt(tmp_path / "matrix.csv", inverse_decay(4, 0.1), delimiter=",")
+    words = (folder / "table.csv", "--target", "quality", *ORDER, *FAST, "--json")
+    known = run("noise", *words, "--noise", tmp_path / "matrix.csv").json["noise"]
+    np.testing.assert_allclose(known["matrix"], inverse_decay(4, 0.1))
+    assert not known["is_estimated"]
+    trusted = run("noise", *words, "--noise", "none").json
+    np.testing.assert_array_equal(trusted["noise"]["matrix"], np.eye(4))
+    assert trusted["wrong"] == 0
+
+
+def test_the_same_seed_gives_the_same_model_whatever_the_number_of_jobs(folder: Path, tmp_path: Path) -> None:
+    words = (folder / "table.csv", "--target", "quality", *ORDER, "--learner", "mlp")
+    for jobs in ("1", "2"):
+        assert run("fit", *words, "--jobs", jobs, "--out", tmp_path / jobs).code == 0
+    assert (tmp_path / "1" / "arrays.safetensors").read_bytes() == (tmp_path / "2" / "arrays.safetensors").read_bytes()
+
+
+def test_plan_and_data_tell_and_write(tmp_path: Path) -> None:
+    worth = run("plan", "--classes", "4", "--rate", "0.15", "--json").json["noisy_labels_per_clean_label"]
+    assert worth["cross_entropy, tight"] == pytest.approx(2.1, abs=0.05)
+    assert "Noisy labels worth one clean label" in run("plan", "--classes", "4").out
+    assert {entry["name"] for entry in run("data", "--json").json} >= {"synthetic", "diabetes", "abalone"}
+    assert "diabetes" in run("data").out
+    result = run("data", "diabetes", "--out", tmp_path / "d.csv")
+    assert result.code == 0, result.err
+    assert pl.read_csv(tmp_path / "d.csv")["grade"].n_unique() == 5
+
+
+def test_a_folder_that_is_no_audit_cannot_be_reviewed(tmp_path: Path) -> None:
+    result = run("review", tmp_path)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("folder must hold a readable audit.json")
+
+
+def test_decisions_are_an_ordinary_database(folder: Path) -> None:
+    with sqlite3.connect(f"file:{folder / 'audit' / 'decisions.sqlite'}?mode=ro", uri=True) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)

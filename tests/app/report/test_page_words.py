@@ -1,0 +1,201 @@
+"""What the page says in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.report.cases import DOUBTS, findings, slipping, with_noise
+from ordinoise.app.record import AuditRecord
+from ordinoise.app.report.directions import directions_of
+from ordinoise.app.report.measures import score_lines
+from ordinoise.app.report.sentences import how_good, how_many, of_a_hundred, summary, which_way
+from ordinoise.app.report.sureness import sureness_of
+from ordinoise.app.report.wording import (
+    counted,
+    grades_in_words,
+    listed,
+    number,
+    percent,
+    shortened,
+    squeezed,
+    whole_numbers,
+)
+from ordinoise.estimation.score.doubts import doubts_about
+from ordinoise.scoring.evaluation import Evaluation
+from ordinoise.scoring.metrics import CorrectedScore
+
+
+def counting(wrong: float, low: float, high: float, n_graded: int = 1599) -> AuditRecord:
+    return replace(findings().record, wrong=wrong, wrong_low=low, wrong_high=high, n_graded=n_graded)
+
+
+@pytest.mark.parametrize(
+    ("record", "sentence"),
+    [
+        (counting(212.2, 180, 245), "About 212 of 1,599 grades (13%) are probably wrong: between 180 and 245, with 95% confidence."),
+        (counting(1.1, 0.9, 1.4), "About 1 of 1,599 grades (0.1%) is probably wrong: between 1 and 1, with 95% confidence."),
+        (counting(0.1, 0, 0.4), "Nothing suggests that any of 1,599 grades is wrong."),
+        (counting(0.1, 0, 7), "Nothing suggests that any of 1,599 grades is wrong, though up to 7 may be."),
+        (counting(100, 0, 190), "About 100 of 1,599 grades (6.3%) may be wrong: between 0 and 190, with 95% confidence."),
+    ],
+    ids=["usual", "one", "none", "perhaps none", "down to none"],
+)  # fmt: skip
+def test_the_number_of_wrong_labels_is_told_with_its_interval(record: AuditRecord, sentence: str) -> None:
+    assert how_many(record)[0] == sentence
+
+
+def test_a_wide_range_is_called_wide() -> None:
+    assert len(how_many(counting(100, 60, 140))) == 1
+    assert how_many(counting(100, 40, 160))[1] == "That range is wide: take the number as a hint."
+
+
+@pytest.mark.parametrize(
+    ("down", "up", "words"),
+    [
+        (0.15, 0.05, "mostly too low ("),
+        (0.05, 0.15, "mostly too high ("),
+        (0.1, 0.1, "about as often too low"),
+        (0.0, 0.1, "always too high, always by a single grade"),
+    ],
+)
+def test_the_direction_follows_the_side_of_the_diagonal(down: float, up: float, words: str) -> None:
+    record = findings(matrix=slipping(5, down, up)).record
+    assert words in which_way(record, directions_of(record.noise))[0]
+
+
+def test_the_grade_most_often_wrong_is_named_with_what_it_is_taken_for() -> None:
+    matrix = slipping(4, 0.1, 0.05)
+    matrix[2] = [0.05, 0.1, 0.55, 0.3]
+    record = findings(4, matrix=matrix, classes=["poor", "fair", "good", "best"]).record
+    told = which_way(record, directions_of(record.noise))[1]
+    assert (
+        told == "Most often wrong is “good”: 45% of the rows that deserve it are recorded otherwise, mostly as “best”."
+    )
+
+
+def test_a_rare_grade_is_not_called_the_worst() -> None:
+    matrix = slipping(3, 0.1, 0.05)
+    matrix[0] = [0.3, 0.7, 0.0]
+    found = with_noise(findings(3, matrix=matrix), class_prior=(0.001, 0.5, 0.499))
+    assert directions_of(found.record.noise).worst == 1
+
+
+def test_of_a_hundred_wrong_grades_too_low_and_too_high_are_counted() -> None:
+    noise = with_noise(findings(3, matrix=slipping(3, 0.3, 0.1)), class_prior=(0.25, 0.5, 0.25)).record
+    # Too low: 0.5 * 0.3 + 0.25 * 0.3; too high: 0.25 * 0.1 + 0.5 * 0.1.
+    assert of_a_hundred(noise, directions_of(noise.noise)).startswith(
+        "Of 100 wrong grades, about 75 are too low and 25 too high; none"
+    )
+
+
+def test_two_grades_are_told_as_a_pair() -> None:
+    record = findings(2, classes=["no", "yes"]).record
+    (told,) = which_way(record, directions_of(record.noise))
+    assert (
+        told == "Of the rows that deserve “no”, 5.0% are recorded as “yes”; of those that deserve “yes”, 15% as “no”."
+    )
+
+
+def test_doubts_and_given_matrices_are_said_in_the_summary() -> None:
+    usual = findings()
+    directions = directions_of(usual.record.noise)
+    doubted = with_noise(usual, is_identifiable=False, identifiability=DOUBTS)
+    given = with_noise(usual, is_estimated=False)
+    assert summary(doubted, directions)[-1].startswith("These rows alone leave the amount of noise in doubt")
+    assert summary(given, directions)[-1] == "How labels go wrong was given, not estimated from these rows."
+    assert summary(usual, directions)[-1].startswith("Judged by")
+
+
+def test_a_corrected_error_below_zero_is_told_as_zero_and_none_at_all_as_observed() -> None:
+    score = CorrectedScore(-0.02, 0.03, -0.08, 0.04, 0.3, 0.95)
+    (told,) = how_good(Evaluation({"mean_absolute_error": score}, 10, 0.95, 0))
+    assert told.endswith("are off by 0.30 grades on average; judged by the true ones, about 0.00 (0.00 to 0.04).")
+    unknown = replace(score, value=np.nan, low=np.nan, high=np.nan)
+    (told,) = how_good(Evaluation({"mean_absolute_error": unknown}, 10, 0.95, 0))
+    assert told.endswith("are off by 0.30 grades on average.")
+    assert how_good(Evaluation({}, 10, 0.95, 0)) == []
+
+
+def test_an_interval_that_tells_nothing_is_not_printed() -> None:
+    known = CorrectedScore(0.2, 0.03, 0.14, 0.26, 0.3, 0.95)
+    wide, endless = replace(known, low=-90.0, high=90.0), replace(known, low=-np.inf, high=np.inf)
+    lines = score_lines({"mean_absolute_error": known, "zero_one_loss": wide, "accuracy_off1": endless})
+    assert [line.interval for line in lines] == ["0.14 to 0.26", "too wide to tell", "too wide to tell"]
+
+
+def test_every_known_doubt_has_plain_words_and_an_unknown_one_keeps_its_own() -> None:
+    sure = sureness_of(with_noise(findings(), is_identifiable=False, identifiability=DOUBTS).record)
+    assert (sure.verdict, sure.tone) == ("In doubt", "doubt")
+    (few, own), (nothing, unknown) = sure.doubts
+    assert few.startswith("There are few rows.")
+    assert own.startswith("only 300 samples")
+    assert (nothing, unknown) == ("", "something nobody has a phrase for")
+
+
+def test_every_doubt_of_the_estimator_has_plain_words() -> None:
+    noise, weights = slipping(3), {"none": 0.5, "other": 0.5}
+    doubts = doubts_about(noise, np.full(3, 1 / 3), 0.2, weights, {"other": True}, 100)
+    assert len(doubts) == 5
+    doubted = with_noise(findings(), is_identifiable=False, identifiability="; ".join(doubts)).record
+    meanings = [plain for plain, _ in sureness_of(doubted).doubts]
+    assert all(meanings)
+    assert len(set(meanings)) == 5
+
+
+def test_the_verdict_follows_the_width_of_the_interval() -> None:
+    widths = [(90, 110), (50, 150), (0, 300)]
+    verdicts = [sureness_of(counting(100, low, high, 1000)).verdict for low, high in widths]
+    assert verdicts == ["Known well", "Known fairly well", "Known roughly"]
+
+
+def test_advice_fits_what_is_there() -> None:
+    titles = [title for title, _ in sureness_of(findings().record).advice]
+    assert titles == [
+        "Ask a second rater",
+        "Settle the suspicious rows",
+        "Say what is known already",
+        "Grade more rows",
+    ]
+    given = with_noise(findings(n_rows=700, suspects=()), is_estimated=False).record
+    assert [title for title, _ in sureness_of(given).advice] == ["Ask a second rater"]
+
+
+@pytest.mark.parametrize(
+    ("n_graded", "words"), [(5000, "Have 550 rows, drawn at random, graded"), (40, "Have all 40 rows graded")]
+)
+def test_the_second_rater_gets_as_many_rows_as_tell_the_rate(n_graded: int, words: str) -> None:
+    record = counting(0.15 * n_graded, 0, n_graded, n_graded)
+    # 1.96^2 * 0.15 * 0.85 / 0.03^2 = 544.2, in tens.
+    assert sureness_of(record).advice[0][1].startswith(words)
+
+
+def test_numbers_are_rounded_for_readers() -> None:
+    assert [percent(share) for share in (0, 0.0004, 0.0123, 0.0996, 0.126, 0.996, 0.9999, 1, np.nan)] == [
+        "0%", "<0.1%", "1.2%", "10%", "13%", "99.6%", ">99.9%", "100%", "–",  # noqa: RUF001
+    ]  # fmt: skip
+    assert [number(value) for value in (0.128, -0.001, -0.5, np.inf)] == ["0.13", "0.00", "\u22120.50", "–"]  # noqa: RUF001
+    assert (counted(1, "row"), counted(1599, "row")) == ("1 row", "1,599 rows")
+
+
+@pytest.mark.parametrize(
+    ("classes", "first"), [(["3", "4", "5"], 3), (["1", "3"], None), (["a", "b"], None), (["1.0", "2.0"], None)]
+)
+def test_grades_one_apart_are_known_by_their_lowest(classes: list[str], first: int | None) -> None:
+    assert whole_numbers(classes) == first
+
+
+def test_names_are_cut_and_kept_from_turning_the_sentence_round() -> None:
+    assert shortened("a\n b" + " c" * 100, 7) == "a b c…"
+    assert shortened(" " * 10_000 + "x", 5) == "…"
+    assert squeezed("a rather long name of grade 17") == "a rather l…de 17"
+    assert grades_in_words(["1", " 2", "-3.5"]) == ["grade 1", "grade 2", "grade -3.5"]
+    assert grades_in_words(["1", "שלום"]) == ["“1”", "“\u2068שלום\u2069”"]  # noqa: RUF001
+    assert (listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c"], "or"), listed([])) == (
+        "a",
+        "a and b",
+        "a, b or c",
+        "",
+    )

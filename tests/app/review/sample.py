@@ -1,0 +1,133 @@
+"""A small audit made by hand: a file of wines with some grades wrong, and the record of its suspects."""
+
+import csv
+import hashlib
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from ordinoise.app.record import AuditRecord, NoiseFindings, Suspect, write_record
+from ordinoise.app.tables.columns import ColumnFindings
+
+CLASSES = ("3", "4", "5", "6", "7", "8")
+# Asymmetric, as a transposed reading of it must not pass.
+MATRIX = (
+    (0.84, 0.10, 0.04, 0.01, 0.005, 0.005),
+    (0.06, 0.80, 0.10, 0.02, 0.01, 0.01),
+    (0.01, 0.05, 0.82, 0.09, 0.02, 0.01),
+    (0.01, 0.02, 0.12, 0.75, 0.08, 0.02),
+    (0.005, 0.005, 0.03, 0.14, 0.72, 0.10),
+    (0.01, 0.01, 0.02, 0.04, 0.17, 0.75),
+)
+COLUMNS = (
+    ColumnFindings("alcohol", "number", "feature", 0, 60),
+    ColumnFindings("volatile acidity", "number", "feature", 1, 60),
+    ColumnFindings("sulphates", "number", "feature", 0, 60),
+    ColumnFindings("colour", "category", "feature", 0, 2),
+    ColumnFindings("quality", "number", "target", 0, 6),
+    ColumnFindings("tasting note", "text", "left out", 0, 60, "free text is not used"),
+    ColumnFindings("label", "image", "left out", 0, 60, "pictures are not used"),
+)
+NOTES = (
+    "Ripe plum and a little smoke; the finish is longer than the nose lets one hope.",
+    "<script>document.title = 'owned'</script> & <b>bold</b> claims of cherry.",
+    '=HYPERLINK("http://example.invalid", "click")',
+    "Thin. Sour cherry, some green pepper.\nOpens a little after an hour, never quite forgives.",
+)
+
+
+def sample_audit(folder: Path, n_suspects: int = 20, *, n_rows: int = 60) -> AuditRecord:
+    """The record of an audit in `folder` / audit, of the file `folder` / wine.csv, both written here."""
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = _rows(n_rows)
+    source = folder / "wine.csv"
+    with source.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([column.name for column in COLUMNS])
+        writer.writerows(rows)
+    (folder / "labels").mkdir(exist_ok=True)
+    for number in range(n_rows):
+        (folder / "labels" / f"{number}.png").write_bytes(_png(number))
+    record = _record(source, rows, n_suspects)
+    audit = folder / "audit"
+    audit.mkdir()
+    write_record(audit, record)
+    return record
+
+
+def _rows(n_rows: int) -> list[list[str]]:
+    draw = np.random.default_rng(7)
+    return [
+        [
+            f"{draw.normal(10.5, 1.2):.1f}",
+            "" if number == 3 else repr(float(draw.gamma(4, 0.13))),
+            f"{draw.normal(0.65, 0.12):.2f}",
+            str(draw.choice(["red", "white"])),
+            str(draw.choice(CLASSES)),
+            NOTES[number % len(NOTES)],
+            f"labels/{number}.png",
+        ]
+        for number in range(n_rows)
+    ]
+
+
+def _record(source: Path, rows: list[list[str]], n_suspects: int) -> AuditRecord:
+    draw = np.random.default_rng(8)
+    chosen = draw.permutation(len(rows))[:n_suspects]
+    chance = np.sort(draw.uniform(0.55, 0.995, n_suspects))[::-1]
+    suspects = [
+        _suspect(rows, int(row), rank, float(wrong))
+        for rank, (row, wrong) in enumerate(zip(chosen, chance, strict=True), 1)
+    ]
+    noise = NoiseFindings(MATRIX, None, None, 0.21, 0.16, 0.27, (0.05, 0.1, 0.3, 0.3, 0.2, 0.05), True, True, "")
+    return AuditRecord(
+        source=str(source.resolve()),
+        digest=hashlib.sha256(source.read_bytes()).hexdigest(),
+        target="quality",
+        classes=CLASSES,
+        columns=COLUMNS,
+        n_rows=len(rows),
+        n_graded=len(rows),
+        noise=noise,
+        wrong=12.6,
+        wrong_low=9.6,
+        wrong_high=16.2,
+        confidence=0.95,
+        learner="boosting",
+        settings={},
+        suspects=tuple(suspects),
+        ordinoise="0.0.0",
+    )
+
+
+def _suspect(rows: list[list[str]], row: int, rank: int, wrong: float) -> Suspect:
+    recorded = CLASSES.index(rows[row][4])
+    away = 1 + rank % 3
+    suggested = recorded + away if recorded + away < len(CLASSES) else recorded - away
+    likelihood = np.exp(-1.1 * np.abs(np.arange(len(CLASSES)) - suggested))
+    likelihood[recorded] = 0
+    posterior = wrong * likelihood / likelihood.sum()
+    posterior[recorded] = 1 - wrong
+    distance = float(posterior @ np.abs(np.arange(len(CLASSES)) - recorded))
+    cells = tuple(cell or None for cell in rows[row])
+    return Suspect(row, rank, CLASSES[recorded], CLASSES[suggested], wrong, distance, tuple(posterior.tolist()), cells)
+
+
+def _png(number: int) -> bytes:
+    """A small picture of one colour and a stripe, without a library for pictures."""
+    width, height = 96, 64
+    colour = np.array([90 + 7 * number % 120, 40 + 13 * number % 90, 70 + 17 * number % 110], dtype=np.uint8)
+    pixels = np.broadcast_to(colour, (height, width, 3)).copy()
+    pixels[20:44, 12:84] = 240
+    raw = b"".join(b"\0" + line.tobytes() for line in pixels)
+    parts = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(raw)),
+        (b"IEND", b""),
+    )
+    framed = (
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in parts
+    )
+    return b"\x89PNG\r\n\x1a\n" + b"".join(framed)

@@ -1,0 +1,289 @@
+"""Whole reviews in a browser: by keyboard, across reloads, tabs and dead servers, no decision is lost."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Route, expect
+
+from app.review.pages import FAINT_TEXTS, NAMELESS, ReviewPage
+from app.review.sample import sample_audit
+from app.review.server import Server
+from browser import browser
+from ordinoise.app.record import AuditRecord, Suspect
+from ordinoise.app.review import open_decisions
+from ordinoise.app.tables import read_text
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as started:
+        yield started
+
+
+@pytest.fixture
+def server(audit: Path, chromium: Browser) -> Iterator[Server]:
+    server = Server(audit)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def context(chromium: Browser) -> Iterator[BrowserContext]:
+    context = chromium.new_context()
+    yield context
+    context.close()
+
+
+def _kept(audit: Path) -> dict[int, str | None]:
+    """Grade by row, None for a skip, as it is on disk."""
+    with open_decisions(audit) as store:
+        return {row: state.grade for row, state in store.states().items() if state.status != "open"}
+
+
+def _key_and_grade(suspect: Suspect, turn: int) -> tuple[str, str | None]:
+    choices = (
+        ("a", suspect.suggested),
+        ("k", suspect.recorded),
+        (suspect.suggested, suspect.suggested),
+        ("s", None),
+        ("5", "5"),
+    )
+    return choices[turn % len(choices)]
+
+
+def test_a_whole_review_by_keyboard_with_a_reload_in_the_middle(
+    server: Server, context: BrowserContext, audit: Path, record: AuditRecord
+) -> None:
+    tab = ReviewPage(context, server.address)
+    assert "token" not in tab.page.url
+    suspects = {suspect.row: suspect for suspect in record.suspects}
+    wanted: dict[int, str | None] = {}
+    for turn in range(20):
+        row = tab.row
+        assert row not in wanted
+        key, wanted[row] = _key_and_grade(suspects[row], turn)
+        tab.press(key)
+        if turn % 7 == 3:
+            # What the page calls saved is on disk, seen from outside.
+            tab.saved()
+            assert _kept(audit) == wanted
+        if turn == 9:
+            tab.press("u")
+            expect(tab.page.locator("#status")).to_contain_text("Taken back")
+            assert tab.row == row
+            tab.press(key)
+            tab.saved()
+            tab.page.reload()
+            tab.ready()
+            tab.progress("8 of 20 settled · 2 skipped")
+    tab.saved()
+    assert tab.is_finished
+    assert _kept(audit) == wanted
+    expect(tab.page.locator("#finish-title")).to_have_text("All rows are decided")
+    _finish(tab, audit, wanted, record)
+    assert tab.complaints == []
+
+
+def _finish(tab: ReviewPage, audit: Path, wanted: dict[int, str | None], record: AuditRecord) -> None:
+    tab.page.click("#export")
+    expect(tab.page.locator("#export-result code")).to_have_text(str(audit.parent / "wine.reviewed.csv"))
+    grades = read_text(audit.parent / "wine.reviewed.csv")["quality"].to_list()
+    recorded = read_text(audit.parent / "wine.csv")["quality"].to_list()
+    assert grades == [wanted.get(row) or grade for row, grade in enumerate(recorded)]
+    tab.page.click("#refit")
+    expect(tab.page.locator("#refit-result")).to_contain_text("The interval is 64 % narrower than before.")
+    expect(tab.page.locator("#refit-result svg")).to_be_visible()
+
+
+def test_two_tabs_at_once_and_two_reviewers(
+    server: Server, context: BrowserContext, chromium: Browser, audit: Path
+) -> None:
+    ann, again = ReviewPage(context, server.address), ReviewPage(context, server.address)
+    other = chromium.new_context()
+    bob = ReviewPage(other, server.address, "Bob")
+    rows = [ann.row]
+    assert again.row == bob.row == rows[0]
+    for _ in range(4):
+        ann.press("a")
+        again.press("ArrowLeft", "ArrowRight", "k")
+        bob.press("s")
+    for tab in (ann, again, bob):
+        tab.saved()
+    with open_decisions(audit) as store:
+        assert len(store.history()) == 12
+        assert {event.reviewer for event in store.history()} == {"Ann", "Bob"}
+        n_settled = sum(state.status == "settled" for state in store.states().values())
+        n_skipped = sum(state.status == "skipped" for state in store.states().values())
+    words = f"{n_settled} of 20 settled" + (f" · {n_skipped} skipped" if n_skipped else "")
+    for tab in (ann, again, bob):
+        tab.progress(words)
+    bob.page.goto(f"{server.origin}/#row={rows[0]}")
+    bob.page.reload()
+    bob.ready()
+    with open_decisions(audit) as store:
+        differs = next(grade for grade in "345678" if grade != store.state(rows[0]).grade)
+    bob.press(differs)
+    expect(ann.page.locator("#progress-text")).to_contain_text("1 in disagreement")
+    ann.page.select_option("#filter-status", "disputed")
+    assert ann.row == rows[0]
+    expect(ann.page.locator("#verdicts")).to_contain_text(f"Reviewers disagree; the latest grade, {differs}, counts.")
+    assert [*ann.complaints, *again.complaints, *bob.complaints] == []
+    other.close()
+
+
+def test_a_server_killed_in_the_middle_costs_no_decision(server: Server, context: BrowserContext, audit: Path) -> None:
+    tab = ReviewPage(context, server.address)
+    for _ in range(4):
+        tab.press("a")
+    tab.saved()
+    before = _kept(audit)
+    server.kill()
+    row = tab.row
+    tab.press("k")
+    expect(tab.page.locator("#alert")).to_contain_text(
+        "The server does not answer. 1 decision or note is not saved yet"
+    )
+    assert tab.status == "1 change not saved yet"
+    assert tab.page.locator(f'#list [data-row="{row}"]').get_attribute("data-status") == "pending"
+    tab.progress("4 of 20 settled")
+    tab.press("s", "a")
+    assert _kept(audit) == before
+    server.start()
+    tab.saved()
+    expect(tab.page.locator("#alert")).to_be_hidden()
+    assert len(_kept(audit)) == 7
+    # Keys faster than the server answers, and a death among them.
+    tab.press("a", "k", "a", "s", "a")
+    server.kill()
+    tab.press("k", "a")
+    server.start()
+    tab.saved()
+    tab.progress("12 of 20 settled · 2 skipped")
+    with open_decisions(audit) as store:
+        assert len(store.history()) == 14 == len(_kept(audit))
+
+
+def test_what_a_closed_tab_could_not_save_is_saved_by_the_next(
+    server: Server, context: BrowserContext, audit: Path
+) -> None:
+    tab = ReviewPage(context, server.address)
+    server.kill()
+    row = tab.row
+    tab.press("7")
+    expect(tab.page.locator("#alert")).to_be_visible()
+    tab.page.close()
+    assert _kept(audit) == {}
+    server.start()
+    ReviewPage(context, server.address).saved()
+    assert _kept(audit) == {row: "7"}
+
+
+def test_the_page_never_says_saved_before_the_server_did(server: Server, context: BrowserContext, audit: Path) -> None:
+    tab = ReviewPage(context, server.address)
+    held: list[Route] = []
+    tab.page.route("**/api/decide", lambda route: held.append(route))
+    row = tab.row
+    tab.press("7")
+    tab.until(lambda: bool(held))
+    assert (tab.status, _kept(audit)) == ("Saving…", {})
+    sentence = json.dumps({"error": "decisions must be a sound store, got 'disk full'"})
+    held.pop().fulfill(status=503, body=sentence)
+    expect(tab.page.locator("#alert")).to_contain_text("disk full")
+    tab.until(lambda: bool(held))
+    held.pop().fulfill(status=403, body="{}")
+    expect(tab.page.locator("#alert")).to_contain_text("started anew under another address")
+    assert tab.status == "1 change not saved yet"
+    tab.until(lambda: bool(held))
+    # The answer is lost on the way, though the decision was kept: it is sent again, and kept once.
+    held[0].fetch()
+    held.pop().abort()
+    tab.page.unroute("**/api/decide")
+    tab.saved()
+    with open_decisions(audit) as store:
+        assert [(event.row, event.grade) for event in store.history()] == [(row, "7")]
+
+
+def test_filters_notes_names_and_history(
+    server: Server, context: BrowserContext, record: AuditRecord, audit: Path
+) -> None:
+    tab = ReviewPage(context, server.address)
+    first = record.suspects[0]
+    tab.press("n")
+    tab.page.keyboard.type("seen 5 times, u and s are letters")
+    tab.press("Control+Enter")
+    tab.saved()
+    tab.press("a")
+    tab.saved()
+    tab.press("ArrowLeft")
+    assert tab.row == first.row
+    assert tab.page.input_value("#note") == "seen 5 times, u and s are letters"
+    tab.page.click("#history summary")
+    expect(tab.page.locator("#history-list li")).to_have_count(2)
+    tab.press("/")
+    tab.page.keyboard.type("SEEN 5")
+    expect(tab.page.locator("#found")).to_have_text("1 of 20 rows")
+    tab.page.fill("#filter-text", "nothing has this")
+    expect(tab.page.locator("#empty")).to_be_visible()
+    tab.page.click("#reset-filter")
+    tab.page.select_option("#filter-status", "open")
+    expect(tab.page.locator("#list li")).to_have_count(19)
+    grade = record.suspects[1].recorded
+    tab.page.select_option("#filter-status", "all")
+    tab.page.select_option("#filter-grade", grade)
+    expect(tab.page.locator("#list li")).to_have_count(sum(one.recorded == grade for one in record.suspects))
+    tab.page.click("#reviewer")
+    tab.page.fill("#name-field", "Bob")
+    tab.press("Enter")
+    tab.press("u")
+    expect(tab.page.locator("#status")).to_have_text("Nothing to undo")
+    tab.page.select_option("#filter-grade", "")
+    tab.page.select_option("#filter-status", "unseen")
+    expect(tab.page.locator("#list li")).to_have_count(20)
+    tab.press("?")
+    expect(tab.page.locator("#help-dialog")).to_be_visible()
+    tab.press("s", "Escape")
+    assert list(_kept(audit)) == [first.row]
+    assert tab.complaints == []
+
+
+def test_text_from_the_file_stays_text(server: Server, context: BrowserContext, record: AuditRecord) -> None:
+    tab = ReviewPage(context, server.address)
+    place = next(at for at, suspect in enumerate(record.suspects) if "<script>" in (suspect.cells[5] or ""))
+    tab.press(*["ArrowRight"] * place)
+    expect(tab.page.locator("#texts p")).to_have_text(record.suspects[place].cells[5] or "")
+    assert tab.page.title() == "Review of wine.csv"
+    assert tab.page.locator("#texts script, #texts b").count() == 0
+    image = tab.page.locator("#pictures img")
+    expect(image).to_have_js_property("naturalWidth", 96)
+    assert tab.complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1360])
+def test_it_can_be_read_and_reached_in_any_light_and_width(
+    chromium: Browser, shared: Server, scheme: Literal["light", "dark"], width: int
+) -> None:
+    context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 844})
+    tab = ReviewPage(context, shared.address)
+    for step in ("row", "finish", "list"):
+        if step == "finish":
+            tab.page.click("#finish-button")
+        if step == "list" and width == 390:
+            tab.page.click("#show-list")
+        assert tab.page.evaluate(FAINT_TEXTS) == []
+        assert tab.page.evaluate(NAMELESS) == []
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[Server]:
+    """A server for tests that only look."""
+    folder = tmp_path_factory.mktemp("wine")
+    sample_audit(folder)
+    server = Server(folder / "audit")
+    yield server
+    server.close()

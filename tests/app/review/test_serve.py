@@ -1,0 +1,71 @@
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from app.review.server import Server
+from ordinoise.app.review import serve
+
+
+def test_it_serves_this_computer_prints_nothing_and_ends_with_ctrl_c(audit: Path) -> None:
+    server = Server(audit)
+    with httpx.Client(follow_redirects=True, timeout=20) as client:
+        assert client.get(server.address).status_code == 200
+        assert "server" not in client.get(f"{server.origin}/static/main.js").headers
+        assert httpx.get(server.origin).status_code == 403
+        # Reached under any other address of this computer, there is nobody.
+        with pytest.raises(OSError, match="refused"), socket.create_connection(("127.0.0.2", server.port), timeout=2):
+            pass
+        assert server.end(signal.SIGINT) == 0
+    assert server.output.read_text() == ""
+
+
+def test_a_missing_extra_is_one_sentence(audit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    with pytest.raises(ImportError, match=r'needs Starlette and uvicorn; pip install "ordinoise\[review\]"'):
+        serve(audit)
+
+
+@pytest.mark.parametrize("port", ["taken", 70000, -1])
+def test_a_port_that_cannot_be_had_is_one_sentence(audit: Path, port: int | str) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(ValueError, match="port must be free on this computer"):
+            serve(audit, port=other.getsockname()[1] if port == "taken" else int(port))
+
+
+def test_a_folder_without_an_audit_is_one_sentence(tmp_path: Path) -> None:
+    told: list[str] = []
+    with pytest.raises(ValueError, match="folder must hold a readable audit"):
+        serve(tmp_path, on_ready=told.append)
+    assert told == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_cannot_be_kept_is_refused_at_once(audit: Path) -> None:
+    with pytest.raises(ValueError, match="reviewer must be a name of 1 to 60 characters, got 61"):
+        serve(audit, reviewer="x" * 61)
+
+
+def test_the_store_alone_loads_no_server_and_no_learner() -> None:
+    probe = "import ordinoise.app.review, sys; print(*{'starlette', 'uvicorn', 'sklearn', 'scipy', 'polars'} & set(sys.modules))"
+    result = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == ""
+
+
+def test_every_address_has_a_secret_of_its_own(audit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import uvicorn
+
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, **_: self.config.app.state.desk.close())
+    told: list[str] = []
+    for _ in range(2):
+        serve(audit, on_ready=told.append)
+    secrets = [address.partition("?token=")[2] for address in told]
+    assert len(set(secrets)) == 2
+    assert all(len(secret) >= 43 for secret in secrets)
+    assert all(address.startswith("http://127.0.0.1:") for address in told)

@@ -1,0 +1,196 @@
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import oracles
+from ordinoise import losses as in_numpy
+from ordinoise.levels import class_probabilities as numpy_class_probabilities
+from ordinoise.levels import corrected_levels, level_table
+from ordinoise.noise import correction_matrix
+from strategies import noise_matrices
+
+torch = pytest.importorskip("torch", reason="the losses are PyTorch's")
+torch.set_num_threads(1)
+ot: Any = pytest.importorskip("ordinoise.learners.torch")
+
+NOISE = np.array([[0.7, 0.15, 0.15, 0], [0, 0.8, 0.15, 0.05], [0.02, 0.2, 0.78, 0], [0.05, 0.1, 0.15, 0.7]])
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def _problem(seed: int, n_classes: int = 4, n: int = 40, spread: float = 3.0) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    logits = -np.sort(-rng.normal(scale=spread, size=(n, n_classes - 1)), axis=1)
+    return logits, rng.integers(0, n_classes, n)
+
+
+def _tensors(*arrays: Any) -> list[Any]:
+    return [torch.from_numpy(np.array(array)) for array in arrays]
+
+
+@given(noise_matrices(), SEEDS)
+def test_every_loss_is_that_of_the_numpy_reference(noise: Any, seed: int) -> None:
+    logits, labels = _problem(seed, len(noise))
+    levels = corrected_levels(noise)
+    f, y, n, z = _tensors(logits, labels, noise, levels)
+    np.testing.assert_allclose(ot.cross_entropy(f, y, z), in_numpy.cross_entropy(logits, levels[labels]))
+    np.testing.assert_allclose(ot.hinge(f, y, z), in_numpy.hinge(logits, levels[labels]), atol=1e-12)
+    np.testing.assert_allclose(ot.forward_nll(f, y, n), in_numpy.forward(logits, labels, noise))
+    plain = level_table(len(noise))[labels]
+    np.testing.assert_allclose(ot.cross_entropy(f, y), in_numpy.cross_entropy(logits, plain))
+
+
+def test_the_losses_are_those_of_the_paper() -> None:
+    score, thresholds = 0.3, [1.0, -0.2, -1.5]
+    logits = torch.tensor([[score + b for b in thresholds]] * 4, dtype=torch.float64)
+    labels = torch.arange(4)
+    for ours, oracle in ((ot.cross_entropy, oracles.l_ce), (ot.hinge, oracles.l_imc)):
+        np.testing.assert_allclose(ours(logits, labels), [oracle(score, thresholds, y + 1) for y in range(4)])
+    forward = [oracles.forward(score, thresholds, y + 1, NOISE) for y in range(4)]
+    np.testing.assert_allclose(ot.forward_nll(logits, labels, torch.from_numpy(NOISE)), forward)
+
+
+def test_each_sample_reads_the_table_of_its_rater() -> None:
+    logits, labels = _problem(0)
+    other = NOISE[::-1, ::-1]
+    who = np.arange(len(labels)) % 2
+    f, y, r = _tensors(logits, labels, who)
+    for loss, tables in (
+        (ot.forward_nll, np.stack([NOISE, other])),
+        (ot.cross_entropy, np.stack([corrected_levels(NOISE), corrected_levels(other)])),
+        (ot.hinge, np.stack([corrected_levels(NOISE), corrected_levels(other)])),
+    ):
+        both = loss(f, y, torch.from_numpy(tables), r)
+        for rater in (0, 1):
+            own = loss(f[r == rater], y[r == rater], torch.from_numpy(tables[rater]))
+            torch.testing.assert_close(both[r == rater], own)
+
+
+@pytest.mark.parametrize("size", [1.0, 30.0, 200.0, 3000.0])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_values_and_gradients_stay_finite_and_right_however_large_the_logits(dtype: str, size: float) -> None:
+    logits, labels = _problem(1, spread=size)
+    half = torch.from_numpy(logits).to(getattr(torch, dtype))
+    exact = half.double().numpy()
+    with np.errstate(divide="ignore"):
+        reference = in_numpy.forward(exact, labels, NOISE)
+    f = half.clone().requires_grad_()
+    loss = ot.forward_nll(f, torch.from_numpy(labels), torch.from_numpy(NOISE))
+    assert loss.dtype == torch.float32
+    loss.sum().backward()
+    assert f.grad.isfinite().all()
+    has_width = (np.diff(exact, axis=1) < 0).all(axis=1)
+    np.testing.assert_allclose(loss.detach()[has_width], reference[has_width], rtol=2e-5, atol=1e-5)
+
+
+@given(noise_matrices(), SEEDS)
+def test_the_gradient_of_the_forward_loss_is_the_table_of_the_paper_page(noise: Any, seed: int) -> None:
+    """q = N[0, y] + sum_j (N[j+1, y] - N[j, y]) sigmoid(f_j), whose slope needs no logarithm; in any order of logits."""
+    rng = np.random.default_rng(seed)
+    logits, labels = rng.normal(size=(20, len(noise) - 1)) * 0.3, rng.integers(0, len(noise), 20)
+    f, y, n = _tensors(logits, labels, noise)
+    f.requires_grad_()
+    ot.forward_nll(f, y, n).sum().backward()
+    columns, upper = noise.T[labels], 1 / (1 + np.exp(-logits))
+    chance = columns[:, 0] + (np.diff(columns, axis=1) * upper).sum(axis=1)
+    chance = np.maximum(chance, 1e-4)  # where disorder makes it less, the tangent goes on
+    np.testing.assert_allclose(
+        f.grad, -np.diff(columns, axis=1) * upper * (1 - upper) / chance[:, None], rtol=1e-6, atol=1e-9
+    )
+
+
+def test_thresholds_that_are_equal_or_out_of_order_get_a_finite_pull_back_into_order() -> None:
+    for start in ([0.0, 0.0, 0.0], [-3.0, 0.0, 3.0], [-500.0, 0.0, 500.0]):
+        logits = torch.tensor([start] * 4, requires_grad=True)
+        loss = ot.forward_nll(logits, torch.arange(4), torch.eye(4))
+        loss.sum().backward()
+        assert loss.isfinite().all()
+        assert logits.grad is not None
+        assert logits.grad.isfinite().all()
+        down = -logits.grad.sum(dim=0)
+        if start[0] > -500:
+            assert down[0] > down[2], "a step along the slope must push the first threshold above the last"
+
+
+def test_a_label_that_the_matrix_rules_out_costs_much_but_not_everything() -> None:
+    noise = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
+    logits = torch.tensor([[1.0, -1.0]], requires_grad=True)
+    loss = ot.forward_nll(logits, torch.tensor([2]), noise)
+    loss.sum().backward()
+    assert 9 < loss.item() < 20
+
+
+@pytest.mark.parametrize("loss", ["cross_entropy", "hinge"])
+def test_the_nonnegative_risk_is_the_sum_of_absolute_class_risks(loss: str) -> None:
+    labels = np.arange(40) % 4
+    logits = 6.0 * (labels[:, None] - np.array([0.5, 1.5, 2.5]))  # fits the noise, as a large network would
+    weights = np.random.default_rng(0).uniform(0.2, 2, len(labels))
+    inverse = correction_matrix(NOISE)
+    f, y, c, w = _tensors(logits, labels, inverse, weights)
+    ours = ot.nonnegative_risk(f, y, c, getattr(ot, loss), weights=w)
+    reference = getattr(in_numpy, loss)
+    risks = [
+        (weights * inverse[labels, k] * reference(logits, level_table(4)[[k] * len(labels)])).mean() for k in range(4)
+    ]
+    assert float(ours) == pytest.approx(np.abs(risks).sum())
+    signed = float((w * getattr(ot, loss)(f, y, torch.from_numpy(corrected_levels(NOISE)))).mean())
+    assert sum(risks) == pytest.approx(signed)
+    assert float(ours) > signed + 0.1, "some class's share was negative, else nothing was kept"
+
+
+def test_no_noise_leaves_the_nonnegative_risk_plain() -> None:
+    f, y = _tensors(*_problem(3))
+    torch.testing.assert_close(ot.nonnegative_risk(f, y, torch.eye(4)), ot.cross_entropy(f, y).mean())
+
+
+@given(SEEDS)
+def test_class_probabilities_are_those_of_numpy_in_any_order(seed: int) -> None:
+    logits = np.random.default_rng(seed).normal(scale=4, size=(10, 4))
+    np.testing.assert_allclose(
+        ot.class_probabilities(torch.from_numpy(logits)), numpy_class_probabilities(logits), atol=1e-12
+    )
+
+
+def test_logits_come_back_from_class_probabilities() -> None:
+    logits, _ = _problem(4)
+    back = ot.logits_from_class_probabilities(ot.class_probabilities(torch.from_numpy(logits)))
+    np.testing.assert_allclose(back, logits, rtol=1e-6, atol=1e-6)
+    softmax = torch.tensor([[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
+    assert ot.logits_from_class_probabilities(softmax).isfinite().all()
+
+
+def test_coral_levels_and_logits_mean_the_same_here() -> None:
+    """CORAL's loss, as its paper has it, of the levels that it makes of a label: ones first."""
+    logits, labels = _problem(5)
+    f, y = _tensors(logits, labels)
+    levels = torch.tensor([[1.0] * label + [0.0] * (3 - label) for label in labels], dtype=torch.float64)
+    log_sigmoid = torch.nn.functional.logsigmoid
+    theirs = -(log_sigmoid(f) * levels + (log_sigmoid(f) - f) * (1 - levels)).sum(dim=1)
+    torch.testing.assert_close(ot.cross_entropy(f, y), theirs)
+
+
+def test_losses_export_with_any_number_of_samples() -> None:
+    class Criterion(torch.nn.Module):  # type: ignore[name-defined]
+        def forward(self, logits: Any, labels: Any) -> Any:
+            noise = torch.from_numpy(NOISE).float()
+            return ot.forward_nll(logits, labels, noise) + ot.cross_entropy(logits, labels) + ot.hinge(logits, labels)
+
+    f, y = _tensors(*_problem(6))
+    sizes = {0: torch.export.Dim("n_samples", min=2)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exported = torch.export.export(Criterion(), (f.float(), y), dynamic_shapes=(sizes, sizes)).module()
+    torch.testing.assert_close(exported(f[:7].float(), y[:7]), Criterion()(f[:7].float(), y[:7]))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_losses_compile() -> None:
+    f, y = _tensors(*_problem(7))
+    n = torch.from_numpy(NOISE)
+    torch.testing.assert_close(torch.compile(ot.forward_nll)(f, y, n), ot.forward_nll(f, y, n))
+    z = torch.from_numpy(corrected_levels(NOISE))
+    torch.testing.assert_close(torch.compile(ot.cross_entropy)(f, y, z), ot.cross_entropy(f, y, z))

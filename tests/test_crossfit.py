@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ordinoise.crossfit import out_of_fold, stratified_folds
+
+Ints = NDArray[np.int64]
+
+
+@given(st.integers(10, 80), st.integers(2, 5), st.integers(0, 2**32 - 1))
+def test_every_class_is_spread_evenly(n_samples: int, n_folds: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ranks = rng.integers(0, 4, n_samples)
+    folds = stratified_folds(ranks, n_folds, rng)
+    counts = np.array([np.bincount(folds[ranks == k], minlength=n_folds) for k in range(4)])
+    assert np.ptp(counts, axis=1).max() <= 1
+    assert np.ptp(counts.sum(axis=0)) <= 1
+
+
+def _remember(training: Ints, test: Ints, seed: int) -> NDArray[np.float64]:
+    """A model that knows the rows it was trained on: it would give itself away."""
+    assert not set(training) & set(test)
+    return np.column_stack([np.full(len(test), float(len(training))), np.full(len(test), float(seed))])
+
+
+def test_no_sample_is_predicted_by_a_model_that_saw_it() -> None:
+    ranks = np.arange(23) % 2
+    predicted = out_of_fold(_remember, ranks, 2, n_folds=5, rng=np.random.default_rng(0))
+    assert set(predicted[:, 0]) <= {18.0, 19.0}
+
+
+def test_the_answer_does_not_depend_on_the_number_of_workers() -> None:
+    ranks = np.arange(40) % 3
+    one, four = (
+        out_of_fold(_remember, ranks, 2, n_folds=4, rng=np.random.default_rng(1), n_jobs=n_jobs) for n_jobs in (1, 4)
+    )
+    np.testing.assert_array_equal(one, four)
+
+
+def test_an_error_in_a_fold_reaches_the_caller() -> None:
+    def fails(training: Ints, test: Ints, seed: int) -> NDArray[np.float64]:
+        raise ArithmeticError("fold")
+
+    with pytest.raises(ArithmeticError, match="fold"):
+        out_of_fold(fails, np.zeros(10, dtype=np.int64), 2, n_folds=2, rng=np.random.default_rng(0))
+
+
+def test_too_many_folds_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"n_folds must be at most the number of samples \(3\), got 5"):
+        stratified_folds(np.array([0, 1, 1]), 5, np.random.default_rng(0))

@@ -1,0 +1,87 @@
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.exceptions import DataConversionWarning
+
+from ordinoise.labels import AlphabeticalOrderWarning, as_column, ordered_classes, ranks_of
+
+ORDER = ["low", "mid", "high"]
+CODES = [2, 0, 0, 2]
+TEXT = [ORDER[code] for code in CODES]
+
+ORDERED: dict[str, Any] = {
+    "pandas series": pd.Series(pd.Categorical(TEXT, categories=ORDER, ordered=True)),
+    "pandas categorical": pd.Categorical(TEXT, categories=ORDER, ordered=True),
+    "polars enum": pl.Series(TEXT, dtype=pl.Enum(ORDER)),
+    "pyarrow array": pa.DictionaryArray.from_arrays(pa.array(CODES), pa.array(ORDER), ordered=True),
+    "pyarrow chunked array": pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(pa.array(CODES), pa.array(ORDER), ordered=True)]
+    ),
+}
+
+
+@pytest.mark.parametrize("y", ORDERED.values(), ids=ORDERED)
+def test_an_ordered_categorical_keeps_its_order_and_its_unseen_classes(y: Any) -> None:
+    classes = ordered_classes(y)
+    assert classes.tolist() == ORDER
+    np.testing.assert_array_equal(ranks_of("y", y, classes), CODES)
+
+
+UNORDERED: dict[str, Any] = {
+    "list": TEXT,
+    "array": np.array(TEXT),
+    "pandas text": pd.Series(TEXT),
+    "pandas categorical": pd.Series(pd.Categorical(TEXT)),
+    "polars text": pl.Series(TEXT),
+    "polars categorical": pl.Series(TEXT, dtype=pl.Categorical),
+    "pyarrow text": pa.chunked_array([TEXT]),
+}
+
+
+@pytest.mark.parametrize("y", UNORDERED.values(), ids=UNORDERED)
+def test_text_without_an_order_is_taken_alphabetically_with_a_warning(y: Any) -> None:
+    with pytest.warns(AlphabeticalOrderWarning, match="high < low; pass classes="):
+        classes = ordered_classes(y)
+    assert classes.tolist() == ["high", "low"]
+    np.testing.assert_array_equal(ranks_of("y", y, ordered_classes(y, ORDER)), CODES)
+
+
+def test_whole_numbers_with_gaps_are_ranked_by_size() -> None:
+    classes = ordered_classes([7, -1, 3, 7])
+    assert classes.tolist() == [-1, 3, 7]
+    np.testing.assert_array_equal(ranks_of("y", [7, -1, 3, 7], classes), [2, 0, 1, 2])
+
+
+def test_stated_classes_may_run_against_the_numbers() -> None:
+    classes = ordered_classes([1, 2, 3], [3, 2, 1])
+    np.testing.assert_array_equal(ranks_of("y", np.array([1, 2, 3]), classes), [2, 1, 0])
+
+
+@pytest.mark.parametrize("unknown", [5, 0, 2])
+def test_an_unknown_label_is_named(unknown: int) -> None:
+    with pytest.raises(ValueError, match=rf"y must hold only the labels \[1, 3\], got {unknown}"):
+        ranks_of("y", np.array([1, unknown]), np.array([1, 3]))
+
+
+def test_a_column_of_a_table_is_one_column() -> None:
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        assert as_column("y", np.array([[1], [2]])).tolist() == [1, 2]
+    with pytest.raises(ValueError, match=r"y must be one column, got shape \(1, 2\)"):
+        as_column("y", [[1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("classes", "sentence"),
+    [
+        ([], r"classes must be a list of grades in order, got shape \(0,\)"),
+        (["a", "b", "a"], r"classes must name every grade once, got \['a', 'b', 'a'\]"),
+        ([[1], [2]], r"classes must be a list of grades in order, got shape \(2, 1\)"),
+    ],
+)
+def test_bad_classes_get_one_sentence(classes: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        ordered_classes(["a"], classes)
