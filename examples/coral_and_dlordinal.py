@@ -1,4 +1,4 @@
-"""Layers and losses of the neighbours with our tables: coral-pytorch's CORAL, dlordinal's cumulative link.
+"""Noise correction with layers and losses of other libraries: coral-pytorch's CORAL, dlordinal's cumulative link.
 
 ``python examples/coral_and_dlordinal.py`` (needs coral-pytorch and dlordinal)
 """
@@ -18,28 +18,28 @@ from ordinoise import corrected_levels, corrupt
 from ordinoise.datasets import synthetic
 from ordinoise.learners.torch import forward_nll, level_table, logits_from_class_probabilities
 
-# True grade in rows, recorded grade in columns; not symmetric, as slips seldom are.
+# Rows are true grades, columns recorded grades; asymmetric, as most real noise is.
 NOISE = np.array([[0.70, 0.15, 0.15, 0], [0, 0.80, 0.15, 0.05], [0.02, 0.20, 0.78, 0], [0.05, 0.10, 0.15, 0.70]])
 NOISE_MATRIX = torch.from_numpy(NOISE)
 CORRECTED_LEVELS = torch.tensor(corrected_levels(NOISE), dtype=torch.float32)
 
 
 def coral() -> nn.Module:
-    """K-1 logits, thresholds added: our own convention."""
+    """A network with K-1 logits, thresholds added, as in this library."""
     return nn.Sequential(nn.Linear(2, 16), nn.ReLU(), CoralLayer(16, num_classes=4))
 
 
 def cumulative_link() -> nn.Module:
-    """K class probabilities, ascending thresholds inside."""
+    """A network with K class probabilities, from ascending thresholds."""
     return nn.Sequential(nn.Linear(2, 16), nn.ReLU(), nn.Linear(16, 1), CLM(4, "logit"))
 
 
 def of_probabilities(noise_matrix: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-    """Our loss for layers that give class probabilities."""
-    return lambda chances, labels: forward_nll(logits_from_class_probabilities(chances), labels, noise_matrix)
+    """Our forward loss for layers that return class probabilities."""
+    return lambda given, labels: forward_nll(logits_from_class_probabilities(given), labels, noise_matrix)
 
 
-# What is trained, on which loss. CORAL's own loss is robust as soon as it reads corrected levels.
+# Network and loss by name. CORAL's own loss corrects for noise when it gets corrected levels.
 LEARNERS: dict[str, tuple[Callable[[], nn.Module], Callable[[Tensor, Tensor], Tensor]]] = {
     "CORAL, plain": (coral, lambda logits, labels: coral_loss(logits, level_table(4)[labels])),
     "CORAL, its loss on corrected levels": (coral, lambda logits, labels: coral_loss(logits, CORRECTED_LEVELS[labels])),
@@ -50,7 +50,7 @@ LEARNERS: dict[str, tuple[Callable[[], nn.Module], Callable[[Tensor, Tensor], Te
 
 
 def grades(output: Tensor) -> Tensor:
-    """Grades from K-1 logits, or from K class probabilities."""
+    """Predicted grades from K-1 logits, or from K class probabilities."""
     logits = output if output.shape[1] == 3 else logits_from_class_probabilities(output)
     return (logits > 0).sum(dim=1)
 

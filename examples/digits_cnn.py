@@ -1,14 +1,14 @@
-"""A small CNN on images whose grades were recorded wrongly: how much of the damage can be undone?
+"""A small CNN on images with noisy grades: how much of the damage does the correction undo?
 
-``python examples/digits_cnn.py [--seeds 8] [--out FOLDER]``; a seed takes a minute or two.
+``python examples/digits_cnn.py [--seeds 8] [--out FOLDER]``; one seed takes a minute or two.
 
-scikit-learn's 1,797 digits of 8 x 8 pixels stand in for graded images: 0-2 are the lowest grade, then 3-4, 5-7 and
-8-9. Four grades, because with all ten this noise would spoil 58 % of the labels; with four it spoils a third, and the
-right grade stays the most frequent record of each.
+scikit-learn's 1,797 digits of 8 x 8 pixels serve as graded images: 0-2 are the lowest grade, then 3-4, 5-7 and 8-9.
+Four grades, because with ten this noise would make 58 % of the labels wrong; with four it is a third, and the true
+grade remains the most frequent label of each grade.
 
-A network learns wrong records by heart, whatever the loss. Two habits of image training make that harder for all
-variants alike: each image is turned, scaled and shifted a little whenever it is seen, and the weights are averaged over
-the second half of the epochs. The variants differ in their labels and in ``noise=`` alone.
+A network memorizes wrong labels, whatever the loss. Two common techniques reduce that for all variants alike: each
+image is randomly rotated, scaled and shifted, and the weights are averaged over the second half of the epochs. The
+variants differ only in their labels and in ``noise=``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ VARIANTS = ("clean labels", "noisy, trusted", "noisy, noise known", "noisy, nois
 
 
 class Jitter(nn.Module):
-    """In training, each image turned by up to 0.2 rad, scaled by up to 10 % and shifted by up to half a pixel."""
+    """Augmentation in training: rotation by up to 0.2 rad, scaling by up to 10 %, shift by up to half a pixel."""
 
     def forward(self, images: Tensor) -> Tensor:
         """Images of the same shape."""
@@ -49,13 +49,13 @@ class Jitter(nn.Module):
 
 
 class WeightAverage:
-    """A callback: in the end, the weights are their mean over the second half of the epochs."""
+    """A callback that averages the weights over the second half of the epochs."""
 
     def __init__(self, images: Tensor, n_epochs: int) -> None:
         self.images, self.n_epochs = images, n_epochs
 
     def __call__(self, epoch: Epoch) -> None:
-        """Take in this epoch's weights; after the last, put the mean in their place."""
+        """Add the weights of this epoch to the average; after the last epoch, replace the weights by the average."""
         first = self.n_epochs // 2 + 1
         if epoch.number == first:
             self.average = AveragedModel(epoch.model)
@@ -63,13 +63,13 @@ class WeightAverage:
             self.average.update_parameters(epoch.model)
         if epoch.number == self.n_epochs:
             epoch.model.load_state_dict(self.average.module.state_dict())
-            # The mean network has activations of its own; they are measured on images as they are, as in prediction.
+            # Batch statistics of the averaged network, on images without augmentation, as in prediction.
             _jitter, *layers = epoch.model.module.children()
             update_bn([self.images], nn.Sequential(*layers))
 
 
 def cnn() -> nn.Module:
-    """Two convolutions, then 32 features for the ordinal head."""
+    """Two convolutions, and 32 features for the ordinal head."""
     return nn.Sequential(
         Jitter(),
         nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
@@ -79,7 +79,7 @@ def cnn() -> nn.Module:
 
 
 def errors_of(seed: int, n_epochs: int, estimate_with: str) -> dict[str, float]:
-    """Mean absolute error on clean test labels of every variant, for one split and one draw of the noise."""
+    """Mean absolute error on clean test labels of every variant, for one random split and noise."""
     digits = load_digits()
     images, grades = (digits.images[:, None] / 16).astype(np.float32), digits.target * 4 // 10
     X, X_test, y, y_test = train_test_split(images, grades, test_size=0.3, stratify=digits.target, random_state=seed)
@@ -103,7 +103,7 @@ def errors_of(seed: int, n_epochs: int, estimate_with: str) -> dict[str, float]:
 
 
 def picture(errors: dict[str, float], path: Path) -> None:
-    """The errors as bars."""
+    """Draw the errors as bars."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 2.4), layout="constrained")
@@ -134,7 +134,7 @@ def main(
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=8, help="splits and draws of the noise to average over")
+    parser.add_argument("--seeds", type=int, default=8, help="number of random splits to average over")
     parser.add_argument("--estimate-with", choices=["features", "module"], default="features")
     parser.add_argument("--out", type=Path, help="existing folder for digits_cnn.png")
     given = parser.parse_args()

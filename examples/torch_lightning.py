@@ -15,12 +15,12 @@ from ordinoise import corrupt
 from ordinoise.datasets import synthetic
 from ordinoise.learners.torch import OrderedThresholdHead, OrdinalModule, forward_nll
 
-# True grade in rows, recorded grade in columns; not symmetric, as slips seldom are.
+# Rows are true grades, columns recorded grades; asymmetric, as most real noise is.
 NOISE = np.array([[0.70, 0.15, 0.15, 0], [0, 0.80, 0.15, 0.05], [0.02, 0.20, 0.78, 0], [0.05, 0.10, 0.15, 0.70]])
 
 
 class Grader(lightning.LightningModule):
-    """The paper's network, taught by what was recorded."""
+    """The paper's network, trained on recorded labels."""
 
     def __init__(self, noise_matrix: np.ndarray) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Grader(lightning.LightningModule):
         self.register_buffer("noise_matrix", torch.as_tensor(noise_matrix))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Grades."""
+        """Predicted grades."""
         return (self.model(features) > 0).sum(dim=1)
 
     def training_step(self, batch: tuple[Tensor, Tensor]) -> Tensor:

@@ -15,7 +15,7 @@ from ordinoise import corrupt
 from ordinoise.datasets import synthetic
 from ordinoise.learners.torch import OrderedThresholdHead, OrdinalModule, cross_entropy, forward_nll
 
-# True grade in rows, recorded grade in columns; not symmetric, as slips seldom are.
+# Rows are true grades, columns recorded grades; asymmetric, as most real noise is.
 NOISE = np.array([[0.70, 0.15, 0.15, 0], [0, 0.80, 0.15, 0.05], [0.02, 0.20, 0.78, 0], [0.05, 0.10, 0.15, 0.70]])
 
 

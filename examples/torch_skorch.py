@@ -15,19 +15,19 @@ from ordinoise.datasets import synthetic
 from ordinoise.learners.torch import OrderedThresholdHead, OrdinalModule, forward_nll
 from ordinoise.levels import labels_from_logits
 
-# True grade in rows, recorded grade in columns; not symmetric, as slips seldom are.
+# Rows are true grades, columns recorded grades; asymmetric, as most real noise is.
 NOISE = np.array([[0.70, 0.15, 0.15, 0], [0, 0.80, 0.15, 0.05], [0.02, 0.20, 0.78, 0], [0.05, 0.10, 0.15, 0.70]])
 
 
 class ForwardLoss(nn.Module):
-    """What a batch loses, when labels are recorded with the given noise."""
+    """Mean forward loss of a batch, for labels with this noise."""
 
     def __init__(self, noise_matrix: np.ndarray) -> None:
         super().__init__()
         self.register_buffer("noise_matrix", torch.as_tensor(noise_matrix))
 
     def forward(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """Mean over the batch."""
+        """Mean loss of the batch."""
         return forward_nll(logits, labels, self.noise_matrix).mean()
 
 

@@ -1,1 +1,1 @@
-"""Measurements, each a command: ``python -m bench.<name>``."""
+"""Measurements, each a command: ``python -m studies.<name>``."""

@@ -1,9 +1,9 @@
-"""Finding wrong labels: average precision beside cleanlab's rankings, with the same out-of-fold probabilities.
+"""Detection of wrong labels: average precision of our ranking and of cleanlab's, from the same probabilities.
 
 ``python -m studies.audit [--data-dir DIR] [--seeds 5] [--rows 4000] [--noise uniform] [--estimator mlp]``
 
-"same" columns judge exactly the probabilities that cleanlab gets, those of a model that trusts the labels; "forward"
-columns those of a model that was told the noise. "known" has the noise matrix, "estimated" has to find it.
+"same" rows use exactly the probabilities that cleanlab gets, those of a model that trusts the labels; "forward" rows
+use those of a model that is given the noise. "known" is given the noise matrix, "estimated" estimates it.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordinoise import OrdinalMLPClassifier, adjacent, corrupt, inverse_decay
-from ordinoise.audit import LabelIssues, find_label_issues, from_probabilities
+from ordinoise.audit import LabelIssues, find_label_issues, issues_from_probabilities
 from ordinoise.audit.folds import out_of_fold_probabilities
-from ordinoise.datasets import OrdinalDataset, abalone, california, computer
+from ordinoise.datasets import OrdinalDataset, load
 from ordinoise.estimation import IdentifiabilityWarning, ScoreLikelihood
 
-SETS = {"abalone": abalone, "computer": computer, "california": california}
+SETS = ("abalone", "computer", "california")
 METHODS = ("self_confidence", "normalized_margin", "confidence_weighted_entropy")
+# Uniform is the paper's noise; the rates of the others are chosen by no run.
 NOISES: dict[str, Callable[[int], NDArray[np.float64]]] = {
     "uniform": lambda n_classes: inverse_decay(n_classes, 0.15),
     "conditional": lambda n_classes: inverse_decay(n_classes, np.linspace(0.05, 0.2, n_classes)),
@@ -49,7 +50,7 @@ Numbers = dict[str, float]
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Some rows of a set, with their true and their recorded labels."""
+    """Rows of a set with their true and their recorded labels."""
 
     features: NDArray[np.floating]
     true: NDArray[np.int64]
@@ -58,7 +59,7 @@ class Sample:
 
     @property
     def is_wrong(self) -> NDArray[np.bool_]:
-        """Which labels the audit should find."""
+        """Which labels are wrong."""
         return self.true != self.recorded
 
 
@@ -73,10 +74,11 @@ def main() -> None:
     warnings.simplefilter("ignore", IdentifiabilityWarning)
     console = Console()
     if not has_cleanlab():
-        console.print("cleanlab must be installed to be compared with, got none; pip install cleanlab")
+        console.print("cleanlab is not installed and is skipped; pip install cleanlab")
     results = {}
-    for name, read in SETS.items():
-        data = read(options.data_dir)
+    for name in SETS:
+        data = load(name, options.data_dir)
+        assert isinstance(data, OrdinalDataset)
         samples = [drawn(data, NOISES[options.noise], options.rows, seed) for seed in range(options.seeds)]
         runs = [measured(sample, options.estimator, seed) for seed, sample in enumerate(samples)]
         results[name] = {key: np.array([run[key] for run in runs]) for key in runs[0]}
@@ -95,16 +97,16 @@ def drawn(data: OrdinalDataset, noise: Callable[[int], NDArray[np.float64]], n_r
 
 
 def measured(sample: Sample, estimator: str, seed: int) -> Numbers:
-    """Everything about one sample: precisions, distances and counts by name."""
+    """Average precisions, distances and counts of one sample, by name."""
     model, is_wrong, recorded = ESTIMATORS[estimator](), sample.is_wrong, sample.recorded
     trusting = np.eye(len(sample.noise_matrix))
     same = out_of_fold_probabilities(model, sample.features, recorded, trusting, 5, np.random.default_rng(seed))
     numbers = {f"precision: {name}": value for name, value in cleanlab_precisions(same, recorded, is_wrong).items()}
     numbers["distance: as recorded"] = float(np.abs(recorded - sample.true).mean())
     numbers["count: true number"] = float(is_wrong.sum())
-    fitted = ScoreLikelihood().set_params(random_state=seed).fit(sample.features, recorded)
+    fitted = ScoreLikelihood(random_state=seed).fit(sample.features, recorded)
     for knowledge, noise in (("known", sample.noise_matrix), ("estimated", fitted)):
-        audits = {"same": from_probabilities(same, recorded, noise, of="recorded")}
+        audits = {"same": issues_from_probabilities(same, recorded, noise, of="recorded")}
         if estimator == "mlp":
             audits["forward"] = find_label_issues(
                 sample.features, recorded, noise=noise, estimator=model, random_state=seed
@@ -116,6 +118,7 @@ def measured(sample: Sample, estimator: str, seed: int) -> Numbers:
 
 def scores(name: str, issues: LabelIssues, sample: Sample) -> Numbers:
     count, n_wrong = issues.expected_wrong, sample.is_wrong.sum()
+    assert count is not None  # these samples have rows enough
     return {
         f"precision: {name}, by distance": average_precision_score(sample.is_wrong, issues.expected_distance),
         f"precision: {name}, by probability": average_precision_score(sample.is_wrong, issues.probability_wrong),
@@ -127,7 +130,7 @@ def scores(name: str, issues: LabelIssues, sample: Sample) -> Numbers:
 
 
 def cleanlab_precisions(same: NDArray[np.float64], recorded: NDArray[np.int64], is_wrong: NDArray[np.bool_]) -> Numbers:
-    """Average precision of cleanlab's three label qualities, and of the issues it finds with the rest behind them."""
+    """Average precision of cleanlab's three label qualities, and of its issues ranked before all other labels."""
     if not has_cleanlab():
         return {}
     cleanlab_issues = import_module("cleanlab.filter").find_label_issues
@@ -137,7 +140,7 @@ def cleanlab_precisions(same: NDArray[np.float64], recorded: NDArray[np.int64], 
         quality = qualities(recorded, same, method=method)
         numbers[f"cleanlab {method}"] = average_precision_score(is_wrong, -quality)
         found = cleanlab_issues(recorded, same, return_indices_ranked_by=method, n_jobs=1)
-        # Qualities lie in [0, 1]: two less puts what was found before everything else, in its own order.
+        # Qualities lie in [0, 1]: values below -1 rank the issues before all other labels, in their own order.
         order = quality.copy()
         order[found] = np.arange(len(found)) / max(len(found), 1) - 2
         numbers[f"cleanlab issues by {method}"] = average_precision_score(is_wrong, -order)

@@ -1,4 +1,4 @@
-"""Heads for boosting that were measured and not kept: K-1 scores instead of one, in plain numpy."""
+"""Alternative heads for boosting, measured by `studies.boosting` and not part of the library: K-1 scores, in numpy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ordinoise._validation import Floats, Ints
 from ordinoise.crossfit import split_rows
 from ordinoise.levels import corrected_levels
 
+# Floor of probabilities and second derivatives: a round number, chosen by no run.
 SMALLEST = 1e-6
+# The defaults of `OrdinalBoostingClassifier`.
 ROUNDS, PATIENCE, VALIDATION_FRACTION = 3000, 50, 0.125
 
 Slopes = Callable[[Floats, Ints, Floats], tuple[Floats, Floats]]
@@ -21,7 +23,7 @@ Slopes = Callable[[Floats, Ints, Floats], tuple[Floats, Floats]]
 
 @dataclass(frozen=True)
 class Head:
-    """Probabilities of scores, and the slopes of scores given recorded labels and a noise matrix."""
+    """Initial scores, class probabilities, and gradient and Hessian given recorded labels and noise matrix."""
 
     name: str
     first_scores: Callable[[Floats], Floats]
@@ -32,7 +34,7 @@ class Head:
 def fitted_probabilities(
     head: Head, X: Any, noisy: Ints, X_test: Any, matrix: Floats, frequencies: Floats, params: dict[str, Any], seed: int
 ) -> Floats:
-    """Class probabilities of the test rows: rounds chosen on an eighth, then grown on all rows."""
+    """Class probabilities of the test rows; an eighth of the rows chooses the number of rounds for all rows."""
     training, held_out = split_rows(noisy, np.ones(len(noisy)), VALIDATION_FRACTION, np.random.default_rng(seed))
     assert held_out is not None
     first = head.first_scores(frequencies)
@@ -77,7 +79,7 @@ def _exceedance_logits(frequencies: Floats) -> Floats:
 
 
 def _cumulative(scores: Floats) -> Floats:
-    """Differences of sorted exceedances."""
+    """Class probabilities as differences of sorted exceedance probabilities."""
     above, column = -np.sort(-_sigmoid(scores), axis=1), np.ones((len(scores), 1))
     return -np.diff(np.hstack([column, above, 0 * column]), axis=1)
 
@@ -93,7 +95,7 @@ def _cumulative_slopes(scores: Floats, recorded: Ints, matrix: Floats) -> tuple[
 
 
 def _sequential(scores: Floats) -> Floats:
-    """Each score is that of going beyond a class, once it is reached."""
+    """Class probabilities where score j is the logit of P(y > j | y >= j)."""
     beyond, column = _sigmoid(scores), np.ones((len(scores), 1))
     return np.cumprod(np.hstack([column, beyond]), axis=1) * np.hstack([1 - beyond, column])
 

@@ -1,9 +1,9 @@
-"""`OrdinalClassifier()` on every set, beside its own two learners and beside LightGBM that trusts the labels.
+"""`OrdinalClassifier()` on every set, compared with its two learners alone and with LightGBM that trusts the labels.
 
 ``python -m studies.front [--data-dir DIR] [--sets NAME ...] [--noises uniform none ...] [--seeds 5] [--only NAME ...]``
 
 80/20 splits, noise in the training labels only, mean absolute error on clean test labels; processor seconds of fit and
-prediction in brackets. Each split is printed as it comes, then the means.
+prediction in brackets. Prints each split, then the means.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ SETS: dict[str, dict[str, Any]] = {
     **{name: {} for name in ("ERA", "LEV", "SWD", "automobile", "balance-scale", "car", "newthyroid", "toy")},
     "winequality-red": {},
 }  # fmt: skip
-MANY = 8  # classes from which inverse decay at .15 would leave too little on the diagonal
+MANY = 8  # from this number of classes, inverse decay at .15 would make most labels of a class wrong
+# Uniform is the paper's noise; the rates of the others are chosen by no run.
 NOISES: dict[str, Callable[[int], NDArray[np.float64] | None]] = {
     "uniform": lambda k: inverse_decay(k, 0.15 if k < MANY else 0.12),
     "adjacent": lambda k: adjacent(k, up=0.25, down=0.08),
@@ -54,7 +55,7 @@ def contestant(name: str, matrix: NDArray[np.float64] | None, seed: int) -> Any:
 
 
 def split(data: OrdinalDataset, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to train on and rows to test on; a query of a ranking set stays on one side."""
+    """Training and test rows; all rows of a query are on the same side."""
     if data.groups is not None:
         queries = rng.permutation(np.unique(data.groups))
         is_test = np.isin(data.groups, queries[: len(queries) // 5])
@@ -78,7 +79,7 @@ def errors(data: OrdinalDataset, noise: str, seed: int, names: list[str]) -> dic
     return found
 
 
-def told(found: dict[str, tuple[float, float]]) -> list[str]:
+def cells(found: dict[str, tuple[float, float]]) -> list[str]:
     return [f"{error:.4f} ({seconds:.0f} s)" for error, seconds in found.values()]
 
 
@@ -100,9 +101,9 @@ def main() -> None:
             runs = []
             for seed in range(options.first_seed, options.first_seed + options.seeds):
                 runs.append(errors(data, noise, seed, options.only))
-                print(name, noise, seed, *told(runs[-1]), sep=" | ", flush=True)
+                print(name, noise, seed, *cells(runs[-1]), sep=" | ", flush=True)
             means = {one: tuple(np.mean([run[one] for run in runs], axis=0)) for one in options.only}
-            table.add_row(name, noise, *told(means))
+            table.add_row(name, noise, *cells(means))
     console.print(table)
 
 

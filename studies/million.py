@@ -1,9 +1,9 @@
-"""An audit of a million rows: memory, time and the size of the report.
+"""An audit of a million rows: memory, time, size of the report, and accuracy.
 
 ``python -m studies.million [--rows 1000000] [--folder FOLDER]``
 
-Makes a CSV of 20 columns, two of them categories and two with gaps, corrupts its grades, runs ``ordinoise audit
---learner boosting`` on it in a process of its own, and prints the largest memory that process held.
+Writes a CSV of 20 columns, two of them categorical and two with missing values, corrupts its grades, runs ``ordinoise
+audit --learner boosting`` on it in a separate process, and prints the peak memory of that process.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import polars as pl
 from ordinoise import adjacent, corrupt
 
 N_CLASSES = 5
-NOISE = adjacent(N_CLASSES, up=0.12, down=0.06)
+NOISE = adjacent(N_CLASSES, up=0.12, down=0.06)  # chosen by no run
 
 
 def table(n_rows: int, seed: int = 0) -> tuple[pl.DataFrame, np.ndarray]:
-    """Twenty columns and grades recorded wrong, and the true grades."""
+    """Twenty columns with noisy grades, and the true grades."""
     rng = np.random.default_rng(seed)
     numbers = rng.normal(size=(n_rows, 18)).astype(np.float32)
     regions, sorts = rng.integers(8, size=n_rows), rng.integers(30, size=n_rows)

@@ -1,4 +1,4 @@
-"""How well noise matrices are estimated, and what the estimates are worth.
+"""Accuracy of estimated noise matrices, and of classifiers that use them.
 
 ``python -m studies.noise errors | growth | accuracy | coverage  [--data-dir DIR] [--seeds 10] [--n 1500]``
 """
@@ -23,6 +23,7 @@ from ordinoise.estimation import AnchorPoints, ConfidentJoint, ScoreLikelihood
 from ordinoise.scoring.metrics import mean_absolute_error
 
 SETS = ("synthetic", "abalone", "computer", "california")
+# Uniform is the paper's noise; the rates of the others are chosen by no run.
 CLASS_RATES = (0.10, 0.20, 0.15, 0.05, 0.12)
 NOISES: dict[str, Callable[[int], NDArray[np.float64]]] = {
     "uniform .15": lambda k: inverse_decay(k, 0.15),
@@ -30,13 +31,14 @@ NOISES: dict[str, Callable[[int], NDArray[np.float64]]] = {
     "adjacent .25 up .08 down": lambda k: adjacent(k, up=0.25, down=0.08),
 }
 CLEAN: dict[str, Callable[[int], NDArray[np.float64]]] = {"none": np.eye}
+# The paper's network, batches and epochs.
 NETWORK: dict[str, Any] = {"hidden_layer_sizes": (10,), "batch_size": 16, "max_iter": 200}
 console = Console()
 
 
 @dataclass(frozen=True)
 class Case:
-    """One draw: a training sample with noisy labels, and clean test labels."""
+    """A training sample with clean and noisy labels, and test rows with clean labels."""
 
     data: str
     noise: str
@@ -67,7 +69,7 @@ def case(data: OrdinalDataset, noise: str, matrix: NDArray[np.float64], n: int, 
 
 
 def together(work: Callable[[Case], Any], todo: list[Case]) -> list[Any]:
-    """The answers for all cases, two at a time."""
+    """Results of all cases, computed on two threads."""
     from rich.progress import track
 
     with ThreadPoolExecutor(2) as pool, warnings.catch_warnings():
@@ -85,7 +87,7 @@ def estimators(seed: int, n_bootstrap: int = 0) -> dict[str, Any]:
 
 
 def errors(options: argparse.Namespace) -> None:
-    """Mean absolute error of the matrix, by estimator and noise."""
+    """Mean absolute error of the estimated matrix, by estimator and noise."""
 
     def work(c: Case) -> dict[str, float]:
         fitted = {name: e.fit(c.X, c.noisy) for name, e in estimators(c.seed).items()}
@@ -113,7 +115,7 @@ def errors(options: argparse.Namespace) -> None:
 
 
 def growth(options: argparse.Namespace) -> None:
-    """Error of the matrix as samples grow, on the sets that have enough."""
+    """Mean absolute error of the estimated matrix by sample size, on the sets with enough rows."""
     sizes, sets = (500, 1000, 2000, 4000, 8000), ("synthetic", "computer", "california")
     table = Table("n", "score likelihood", "anchor points", title="Mean |estimated - true|, sets with 8000 samples")
     for n in sizes:
@@ -129,7 +131,7 @@ def growth(options: argparse.Namespace) -> None:
 
 
 def accuracy(options: argparse.Namespace) -> None:
-    """Clean-test error of every correction on the same splits."""
+    """Mean absolute error on clean test labels of every correction, on the same splits."""
     variants: dict[str, Callable[[Case], dict[str, Any]]] = {
         "no correction": lambda _: {},
         "unbiased cross-entropy, known": lambda c: {"noise": c.matrix, "correction": "unbiased"},
@@ -160,13 +162,14 @@ def accuracy(options: argparse.Namespace) -> None:
 
 
 def coverage(options: argparse.Namespace) -> None:
-    """How often the 95 % interval of the noise rate holds the truth, and how often doubt is raised."""
+    """How often the 95 % interval of the noise rate covers the true rate, and how often the estimate is in doubt."""
 
     def work(c: Case) -> tuple[bool, bool, float]:
         e = ScoreLikelihood(n_jobs=1, n_bootstrap=100, random_state=c.seed).fit(c.X, c.noisy)
         truth = float((c.matrix.diagonal() @ -np.bincount(c.clean, minlength=len(c.matrix))) / len(c.clean) + 1)
-        low, high = e.noise_rate_interval_
-        return bool(low <= truth <= high), e.is_identifiable_, float(high - low)
+        assert e.noise_.rate_interval is not None  # these samples have rows enough
+        low, high = e.noise_.rate_interval
+        return bool(low <= truth <= high), not e.noise_.is_in_doubt, float(high - low)
 
     todo = [*cases(options, NOISES, options.n), *cases(options, CLEAN, options.n)]
     found = together(work, todo)

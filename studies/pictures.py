@@ -1,9 +1,9 @@
-"""The pictures of the page on why noisy grades need a method of their own, and every number that they draw.
+"""The pictures of the page docs/why.md, and the numbers behind them.
 
 ``python -m studies.pictures [--docs docs] [--data-dir DIR] [--splits 5] [--rows 2000] [--only matrices damage row]``
 
-Writes ``_static/why-{matrices,damage,row}-{light,dark}.png`` below the folder of the documentation. Noise goes into the
-training labels only; errors are mean absolute ones on clean test labels.
+Writes ``_static/why-{matrices,damage,row}-{light,dark}.png`` below the folder of the documentation. Noise is in the
+training labels only; errors are mean absolute errors on clean test labels.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 from ordinoise import OrdinalBoostingClassifier, OrdinalClassifier, adjacent, corrupt, inverse_decay
-from ordinoise.audit import from_probabilities
+from ordinoise.audit import issues_from_probabilities
 from ordinoise.audit.posterior import calibrated
-from ordinoise.datasets import computer, web_search
+from ordinoise.datasets import OrdinalDataset, load, web_search
 from ordinoise.estimation import IdentifiabilityWarning
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-N_CLASSES, RATE = 5, 0.15
+N_CLASSES, RATE = 5, 0.15  # the grades of Computer and the paper's rate
 RATES = (0.0, 0.05, 0.10, 0.15)
 REGRESSION, TRUSTING, ESTIMATED = "regression, rounded", "ordered trees, trusting", "OrdinalClassifier()"
+# Colors and sizes in this file are chosen by eye.
 COLORS = {REGRESSION: "#c2410c", TRUSTING: "#8f8f8f", ESTIMATED: "#2a8f9e"}
 SCHEMES: dict[str, dict[str, object]] = {
     "light": {},
@@ -46,11 +47,11 @@ SCHEMES: dict[str, dict[str, object]] = {
 Drawing = Callable[[Figure], None]
 
 
-# What a noise matrix looks like ---------------------------------------------------------------------------------------
+# Noise matrices -------------------------------------------------------------------------------------------------------
 
 
 def crowd_matrix(data_dir: Path | None) -> Floats:
-    """How crowd workers recorded web pages of each gold relevance, counted."""
+    """Noise matrix of crowd workers, counted on web pages with gold relevance."""
     data = web_search(data_dir)
     assert data.truth is not None
     gold = data.truth[data.items]
@@ -79,17 +80,17 @@ def matrices(data_dir: Path | None, _: Settings) -> Drawing:
         "crowd workers, counted": crowd_matrix(data_dir),
     }
     for title, matrix in found.items():
-        print(f"{title}: P(recorded | true) in percent, a line a true grade")
+        print(f"{title}: P(recorded | true) in percent, one row per true grade")
         print((100 * matrix).round().astype(int))
     return draw_matrices(found)
 
 
-# What the noise costs -------------------------------------------------------------------------------------------------
+# Damage by noise ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much is run."""
+    """Number of splits and of training rows."""
 
     splits: int
     rows: int
@@ -103,9 +104,15 @@ def predictions(name: str, train: Floats, recorded: Ints, test: Floats, seed: in
     return model.fit(train, recorded).predict(test)
 
 
+def _computer(data_dir: Path | None) -> OrdinalDataset:
+    data = load("computer", data_dir)
+    assert isinstance(data, OrdinalDataset)
+    return data
+
+
 def errors(data_dir: Path | None, settings: Settings) -> dict[str, Floats]:
     """Mean absolute error on clean test labels, shape (n_rates, n_splits), of every contestant."""
-    data = computer(data_dir)
+    data = _computer(data_dir)
     found = {name: np.zeros((len(RATES), settings.splits)) for name in COLORS}
     for split in range(settings.splits):
         order = np.random.default_rng(split).permutation(len(data.labels))
@@ -164,17 +171,17 @@ def draw_row(panels: dict[str, Floats], recorded: int, true: int) -> Drawing:
 
 
 def row(data_dir: Path | None, settings: Settings) -> Drawing:
-    data = computer(data_dir)
+    data = _computer(data_dir)
     chosen = np.random.default_rng(0).permutation(len(data.labels))[: settings.rows]
     recorded = corrupt(data.labels[chosen], inverse_decay(N_CLASSES, RATE), random_state=0)
     model = OrdinalClassifier(random_state=0).fit(data.features[chosen], recorded)
     assert model.out_of_fold_ is not None
-    issues = from_probabilities(model.out_of_fold_, recorded, model.noise_matrix_)
-    # A row in doubt teaches more than a sure one: the first whose recorded grade keeps some chance.
+    issues = issues_from_probabilities(model.out_of_fold_, recorded, model.noise_matrix_)
+    # The first uncertain row, which shows more than a certain one; the bounds are chosen by eye.
     doubtful = next(at for at in np.argsort(issues.rank) if 0.7 < issues.probability_wrong[at] < 0.9)
     panels = {
         "what the features say": calibrated(model.out_of_fold_, recorded, model.noise_matrix_)[doubtful],
-        f"chance to be recorded as {recorded[doubtful]}": model.noise_matrix_[:, recorded[doubtful]],
+        f"probability of the record {recorded[doubtful]}": model.noise_matrix_[:, recorded[doubtful]],
         "both together": issues.posterior[doubtful],
     }
     print(f"row {chosen[doubtful]}: recorded {recorded[doubtful]}, true {data.labels[chosen[doubtful]]}")
@@ -199,7 +206,7 @@ PICTURES: dict[str, tuple[Callable[[Path | None, Settings], Drawing], tuple[floa
 
 
 def write(drawing: Drawing, size: tuple[float, float], path: Path) -> None:
-    """The picture in both schemes."""
+    """Write the picture in light and dark colors."""
     for scheme, style in SCHEMES.items():
         with rc_context({"font.size": 10, **style}):
             figure = Figure(figsize=size, layout="constrained")

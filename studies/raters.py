@@ -1,4 +1,4 @@
-"""The consensus of crowd workers on web-search grades, against gold that no method sees.
+"""Consensus of crowd workers on web-search grades, compared with gold grades that no method sees.
 
 ``python -m studies.raters [--data-dir DIR]``
 """
@@ -44,15 +44,16 @@ def main() -> None:
     nodules = lidc(options.data_dir)
     fit = RepeatedLabels(pooled=True, n_bootstrap=20, random_state=0)
     fit.fit(nodules.items, nodules.raters, nodules.labels, X=nodules.features)
-    low, high = fit.noise_rate_interval_
+    assert fit.noise_.rate_interval is not None
+    low, high = fit.noise_.rate_interval
     console.print(
-        f"LIDC, {nodules.n_items} nodules with features: noise rate {fit.noise_rate_:.2f} ({low:.2f} to {high:.2f})"
+        f"LIDC, {nodules.n_items} nodules with features: noise rate {fit.noise_.rate:.2f} ({low:.2f} to {high:.2f})"
     )
-    console.print(fit.identifiability_)
+    console.print(fit.noise_.doubt_text)
 
 
 def voted(data: RatedDataset, vote: Callable[[Ints], int]) -> Ints:
-    """One label an item, by a rule of its own labels."""
+    """One label per item, by a vote of its ratings."""
     order = np.argsort(data.items, kind="stable")
     labels = np.split(data.labels[order], np.flatnonzero(np.diff(data.items[order])) + 1)
     return np.array([vote(of_item) for of_item in labels])

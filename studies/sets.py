@@ -1,18 +1,19 @@
-"""Prediction sets on clean labels, calibrated on noisy ones; and whether probabilities come true on clean labels.
+"""Coverage of prediction sets and calibration of probabilities on clean labels, after calibration on noisy ones.
 
 ``python -m studies.sets [--data-dir DIR] [--sets NAME ...] [--learners NAME ...] [--splits 5] [--rows 6000]``
 
-A quarter of the rows is for the test, the rest has noise of rate .15. `OrdinalClassifier` calibrates itself by rows
-left out; the single learners are fitted to two thirds of the noisy rows and calibrated on the others. All of them
-estimate the noise matrix. Coverage of clean test labels, its spread over splits, and the mean size of the sets:
+A quarter of the rows is the test set, the rest has noise of rate .15. `OrdinalClassifier` calibrates itself out of
+fold; the single learners are fitted to two thirds of the noisy rows and calibrated on the others. All of them estimate
+the noise matrix. The first table has the coverage of clean test labels, its standard deviation over splits, and the
+mean size of the sets:
 
-- "as recorded" takes the recorded labels of the calibration for true;
-- "estimated" corrects by the estimated matrix, which is what the models do;
+- "as recorded" trusts the recorded labels of the calibration rows;
+- "estimated" corrects by the estimated matrix, as the models do;
 - "known" corrects by the true matrix;
 - "clean" calibrates on the clean labels of the same rows.
 
-The second table holds the expected calibration error of P(y > j) on clean test labels, and what it is after a stretch
-and a shift fitted to the same noisy rows, by the estimated and by the true matrix.
+The second table has the expected calibration error of P(y > j) on clean test labels, without and with a scale and shift
+fitted to the same noisy rows, by the estimated and by the true matrix.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from ordinoise.scoring.calibration import fit_scaling
 from ordinoise.scoring.reliability import reliability_curve
 from ordinoise.scoring.sets import SetCalibration, calibrate_sets, prediction_sets
 
-RATE = 0.15
+RATE = 0.15  # the paper's
 FRONT = ("front", "front, networks")
 LEARNERS: dict[str, Callable[[int], Any]] = {
     FRONT[0]: lambda seed: OrdinalClassifier(n_jobs=1, random_state=seed),
@@ -52,7 +53,7 @@ console = Console()
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """A fitted model's answers, on rows to calibrate by and on the test."""
+    """A fitted model, and its probabilities of the calibration rows and of the test rows."""
 
     model: Any
     held_out: NDArray[np.float64]
@@ -63,12 +64,12 @@ class Split:
     noise_matrix: NDArray[np.float64]
 
     def coverage(self, calibration: SetCalibration, confidence: float) -> tuple[float, float]:
-        """Share of clean test labels that are in their set, and the mean size of the sets."""
+        """Share of clean test labels in their set, and mean size of the sets."""
         sets = prediction_sets(self.test, calibration, confidence)
         return float(sets.mask[np.arange(len(sets)), self.test_labels].mean()), float(sets.sizes.mean())
 
     def coverages(self, confidence: float) -> dict[str, tuple[float, float]]:
-        """Coverage and size by every way to calibrate."""
+        """Coverage and mean size for every calibration."""
         identity = np.eye(len(self.noise_matrix))
         ways = {
             "as recorded": calibrate_sets(self.held_out, self.recorded, identity),
@@ -79,7 +80,7 @@ class Split:
         return {way: self.coverage(calibration, confidence) for way, calibration in ways.items()}
 
     def calibration_errors(self) -> dict[str, float]:
-        """Expected calibration error on clean test labels."""
+        """Expected calibration error on clean test labels, by scaling."""
         matrices = {SCALINGS[1]: self.model.noise_matrix_, SCALINGS[2]: self.noise_matrix}
         tables = {SCALINGS[0]: self.test}
         tables |= {name: fit_scaling(self.held_out, self.recorded, m)(self.test) for name, m in matrices.items()}

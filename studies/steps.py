@@ -1,6 +1,6 @@
-"""Microseconds an update: the compiled learner beside an ordinary PyTorch loop and the paper's style.
+"""Microseconds per update: the compiled learner compared with an ordinary PyTorch loop and with the paper's style.
 
-python -m studies.steps             # the table of speeds, and what robust training costs
+python -m studies.steps             # microseconds per update, and the cost of robust training
 python -m studies.steps --memory    # peak memory of fitting 1.2 million x 136 rows
 """
 
@@ -14,22 +14,30 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from ordinoise.learners.mlp import Architecture, Objective, Optimiser, initial_network, train
+from ordinoise.learners.mlp import Architecture, Objective, Optimizer, initial_network, train
+from ordinoise.levels import level_table
 
+if TYPE_CHECKING:
+    from torch import nn
+
+# Features, hidden units and batch size, from the paper's smallest network to large ones; chosen by no run.
 SHAPES = [(8, 10, 16), (8, 64, 16), (21, 64, 64), (136, 64, 64), (136, 256, 256), (136, 256, 1024)]
+# Speed ratios to reach, one per shape; how they were chosen is not recorded.
 WANTED = [80, 80, 10, 1, 1, 1]
 WANTED_PAPER = [150, 150, 1, 1, 1, 1]
-REPEATS, REPEATS_OF_COSTS = 9, 21
+REPEATS, REPEATS_OF_COSTS = 9, 21  # chosen by no run
 N_CLASSES = 5
-MEMORY_ROWS, MEMORY_FEATURES = 1_200_000, 136
-ALLOWED_MEMORY = 2.2
+MEMORY_ROWS, MEMORY_FEATURES = 1_200_000, 136  # the size of MSLR-WEB10K
+ALLOWED_MEMORY = 2.2  # times the size of the data; how it was chosen is not recorded
 
+# An asymmetric matrix; only time is measured, so its entries do not matter.
 NOISE = np.array(
     [
         [0.7, 0.2, 0.1, 0, 0],
@@ -39,7 +47,7 @@ NOISE = np.array(
         [0, 0, 0.1, 0.3, 0.6],
     ]
 )
-LEVELS = (np.arange(N_CLASSES)[:, np.newaxis] > np.arange(N_CLASSES - 1)).astype(np.float64)
+LEVELS = level_table(N_CLASSES)
 
 Features = NDArray[np.float32]
 Labels = NDArray[np.int64]
@@ -55,35 +63,35 @@ class Shape:
     n_batch: int
 
     def data(self) -> tuple[Features, Labels]:
-        """Features and labels without any relation: only time is measured."""
+        """Random features and independent labels, since only time is measured."""
         rng = np.random.default_rng(0)
         n_samples = max(64 * self.n_batch, 4096)
         features = rng.normal(size=(n_samples, self.n_features)).astype(np.float32)
         return features, rng.integers(0, N_CLASSES, n_samples)
 
     def n_updates(self, microseconds: float) -> int:
-        """Updates that take about 100 ms."""
+        """Number of updates that take about 100 ms."""
         return max(int(1e5 / microseconds), 8)
 
 
 def compiled(shape: Shape, objective: Objective) -> Run:
-    """The learner of this library, called as the classifier calls it."""
+    """The compiled learner, called as by the classifier."""
     features, labels = shape.data()
     architecture = Architecture(shape.n_features, N_CLASSES, (shape.n_hidden,))
     network = initial_network(architecture, np.random.default_rng(0))
-    optimiser = Optimiser(batch_size=shape.n_batch)
+    optimizer = Optimizer(batch_size=shape.n_batch)
 
     def run(n_updates: int) -> None:
         n_rows = min(n_updates * shape.n_batch, len(labels))
         n_epochs = max(n_updates * shape.n_batch // n_rows, 1)
         rng = np.random.default_rng(0)
-        train(network, features, labels, objective, optimiser, max_epochs=n_epochs, rng=rng, rows=np.arange(n_rows))
+        train(network, features, labels, objective, optimizer, max_epochs=n_epochs, rng=rng, rows=np.arange(n_rows))
 
     return run
 
 
 def ordinary_loop(shape: Shape) -> Run:
-    """A careful PyTorch loop: no DataLoader, tensors shuffled beforehand, fused AdamW."""
+    """An efficient PyTorch loop: no DataLoader, batches as slices, fused AdamW."""
     import torch
     from torch.nn.functional import binary_cross_entropy_with_logits
 
@@ -106,7 +114,7 @@ def ordinary_loop(shape: Shape) -> Run:
 
 
 def paper_style(shape: Shape) -> Run:
-    """The paper's way: a DataLoader, AdamW as it comes, the loss as the formula is printed."""
+    """The paper's style: a DataLoader, default AdamW, the loss as printed."""
     import torch
 
     from ordinoise.learners.torch.paper_loop import paper_style_loop
@@ -119,7 +127,7 @@ def paper_style(shape: Shape) -> Run:
 
 
 def microseconds(runs: dict[str, Run], shape: Shape, repeats: int = REPEATS) -> dict[str, float]:
-    """Median processor time of an update for every contestant; they take turns, because the machine's speed wanders."""
+    """Median processor time per update of every contestant; they take turns, since the machine's speed varies."""
     counts = {}
     for name, run in runs.items():
         run(8)
@@ -145,7 +153,7 @@ def _whole_epochs(n_updates: int, shape: Shape) -> int:
     return n_updates if n_updates < n_batches else n_updates // n_batches * n_batches
 
 
-def _torch_network(shape: Shape):  # type: ignore[no-untyped-def]  # noqa: ANN202
+def _torch_network(shape: Shape) -> tuple[nn.Module, nn.Parameter]:
     import torch
 
     torch.set_num_threads(1)
@@ -156,7 +164,7 @@ def _torch_network(shape: Shape):  # type: ignore[no-untyped-def]  # noqa: ANN20
 
 def speeds(console: Console) -> None:
     """Print the table of speeds."""
-    table = Table(title=f"microseconds of processor time an update, one thread, K = {N_CLASSES}, cross-entropy")
+    table = Table(title=f"microseconds of processor time per update, one thread, K = {N_CLASSES}, cross-entropy")
     for column in ("features, hidden, batch", "compiled", *TORCH, "times the loop", "times the paper's"):
         table.add_column(column, justify="right")
     objective = Objective("cross_entropy", LEVELS[np.newaxis])
@@ -175,7 +183,7 @@ def speeds(console: Console) -> None:
 
 
 def robust_costs(console: Console) -> None:
-    """Print what robust training costs beside plain training."""
+    """Print the time of robust training relative to plain training."""
     table = Table(title="cost of robust training: time over that of plain cross-entropy")
     for column in ("features, hidden, batch", "plain (us)", "unbiased (wanted 1.05)", "forward (wanted 1.3)"):
         table.add_column(column, justify="right")
@@ -194,7 +202,7 @@ def robust_costs(console: Console) -> None:
 
 
 def memory(console: Console) -> None:
-    """Print the peak memory of a fit, measured in a process of its own."""
+    """Print the peak memory of a fit in a separate process."""
     command = [sys.executable, __file__, "--fit-large"]
     peak = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     size = MEMORY_ROWS * MEMORY_FEATURES * 4
@@ -205,7 +213,7 @@ def memory(console: Console) -> None:
 
 
 def fit_large() -> None:
-    """Fit one epoch of large data and print the peak memory of this process in bytes."""
+    """Train one epoch on large data and print the peak memory of this process in bytes."""
     rng = np.random.default_rng(0)
     features = np.empty((MEMORY_ROWS, MEMORY_FEATURES), dtype=np.float32)
     for start in range(0, MEMORY_ROWS, 10_000):
@@ -213,7 +221,7 @@ def fit_large() -> None:
     labels = rng.integers(0, N_CLASSES, MEMORY_ROWS)
     network = initial_network(Architecture(MEMORY_FEATURES, N_CLASSES, (64,)), rng)
     objective = Objective("forward", NOISE[np.newaxis])
-    training = train(network, features, labels, objective, Optimiser(batch_size=64), max_epochs=1, rng=rng)
+    training = train(network, features, labels, objective, Optimizer(batch_size=64), max_epochs=1, rng=rng)
     training.network.logits(features)
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 

@@ -1,9 +1,9 @@
-"""Samples a second of one and of two processes with one thread each, on a network large enough to matter.
+"""Samples per second of one and of two processes with one thread each, on a large network.
 
 python -m studies.torch_scaling            # 256 features, two layers of 1024 units, batches of 2048, CPU
 
-Beside the clock's ratio stands that of the processor time of the first process, which a busy machine disturbs less:
-what the ratio would be if nobody waited.
+The ratio is given by wall time and by processor time of the first process, which depends less on other load of the
+machine.
 """
 
 from __future__ import annotations
@@ -24,15 +24,22 @@ from rich.table import Table
 from ordinoise.classifiers.torch import OrdinalTorchClassifier
 from ordinoise.noise import inverse_decay
 
+# Sizes are round numbers, chosen by no run.
 N_SAMPLES, N_FEATURES, HIDDEN, BATCH, N_CLASSES = 16384, 256, (1024, 1024), 2048, 5
-N_EPOCHS, REPEATS, WANTED = 3, 3, 1.6
+N_EPOCHS, REPEATS = 3, 3
+WANTED = 1.6  # the ratio to reach; how it was chosen is not recorded
 
 
 def worker() -> None:
-    """Fit; print samples a second of clock and of processor, after the first epoch, and the last loss."""
+    """Fit, and print samples per second by wall and by processor time after the first epoch, and the last loss."""
     torch.set_num_threads(1)
     rng = np.random.default_rng(0)
-    features = rng.normal(size=(N_SAMPLES, N_FEATURES)).astype(np.float32)
+    features = rng.normal(
+        size=(  # Sizes are round numbers, chosen by no run.
+            N_SAMPLES,
+            N_FEATURES,
+        )
+    ).astype(np.float32)
     labels = np.digitize(features[:, :8].sum(axis=1), [-3, -1, 1, 3])
     ends: list[tuple[float, float]] = []
     settings: dict[str, Any] = {"noise": inverse_decay(N_CLASSES, 0.1), "hidden_layer_sizes": HIDDEN, "device": "cpu"}
@@ -46,7 +53,7 @@ def worker() -> None:
 
 
 def measured(n_processes: int) -> list[float]:
-    """Samples a second of clock and of processor, and last loss, of a run in so many processes."""
+    """Samples per second by wall and by processor time, and the last loss, of a run in `n_processes` processes."""
     launcher = ["-m", "torch.distributed.run", "--nproc-per-node", str(n_processes)]
     launcher += ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]
     command = [sys.executable, *(launcher if n_processes > 1 else []), "-m", "studies.torch_scaling", "--worker"]

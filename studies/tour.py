@@ -1,10 +1,10 @@
-"""A new user's path from a clean file to graded rows, as a page with every output, and pictures of the pages.
+"""A tour of the command line from a clean file to predicted grades: a page with every output, and screenshots.
 
 ``python -m studies.tour --docs docs [--data-dir DIR]``
 
-Runs the commands one after another in an empty folder, presses the keys of three decisions in a real browser (Debian's
-chromium, through Playwright), and writes ``_measured/tour.md`` and ``_static/{report,review}-{light,dark,narrow}.png``
-below the folder of the documentation. The last line of the page says how much time the commands took together.
+Runs the commands in an empty folder, presses the keys of three decisions in a browser (chromium, through Playwright),
+and writes ``_measured/tour.md`` and ``_static/{report,review}-{light,dark,narrow}.png`` below the folder of the
+documentation. The last line of the page is the total time of the commands.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ SCHEMES: dict[str, dict[str, object]] = {
     "dark": {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"},
     "narrow": {"viewport": {"width": 390, "height": 844}, "color_scheme": "light"},
 }
-LONGEST = 40  # lines of an output that are shown
+LONGEST = 40  # largest number of lines shown per output, chosen by eye
 
 
 class Tour:
-    """Commands run in a folder, their outputs, and the time they took."""
+    """Commands run in a folder, their outputs, and their total time."""
 
     def __init__(self, folder: Path, data_dir: Path | None) -> None:
         self.folder, self.seconds = folder, 0.0
@@ -47,11 +47,11 @@ class Tour:
         )
 
     def say(self, words: str) -> None:
-        """A paragraph."""
+        """Add a paragraph."""
         self.lines += [words, ""]
 
     def run(self, command: str) -> None:
-        """Run ``ordinoise ...`` and keep what it printed."""
+        """Run ``ordinoise ...`` and add its output."""
         start = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-m", "ordinoise.app.cli", *command.split()[1:]],
@@ -63,13 +63,13 @@ class Tour:
         self.show(command, done.stdout)
 
     def show(self, command: str, output: str) -> None:
-        """A command with its output."""
+        """Add a command with its output."""
         printed = [line.rstrip() for line in output.replace(str(self.folder), ".").splitlines()]
         self.lines += ["```console", f"$ {command}", *printed[:LONGEST], "```", ""]
 
     @contextmanager
     def served(self, command: str) -> Iterator[str]:
-        """``ordinoise review ...``, running; gives the address of the page."""
+        """Run ``ordinoise review ...`` during the block; yields the address of the page."""
         words = [sys.executable, "-m", "ordinoise.app.cli", *command.split()[1:]]
         start = time.monotonic()
         server = subprocess.Popen(words, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, text=True)
@@ -86,7 +86,7 @@ class Tour:
 
 
 def photograph(browser: Browser, address: str, path: Path, *, whole: bool = False) -> None:
-    """The page in every scheme."""
+    """Take a screenshot of the page in every scheme."""
     for scheme, options in SCHEMES.items():
         page = browser.new_page(**options)  # type: ignore[arg-type]
         page.goto(address)
@@ -97,7 +97,7 @@ def photograph(browser: Browser, address: str, path: Path, *, whole: bool = Fals
 
 
 def settle(page: Page, address: str, keys: list[str]) -> None:
-    """Decisions by keyboard, each on disk before the next."""
+    """Press the keys of the decisions, with time to store each."""
     page.goto(address)
     page.wait_for_load_state("networkidle")
     for key in keys:
@@ -106,7 +106,7 @@ def settle(page: Page, address: str, keys: list[str]) -> None:
 
 
 def true_keys(folder: Path) -> list[str]:
-    """What somebody who knows better would press for the three most suspicious rows."""
+    """The keys of the true grades of the three most suspicious rows."""
     record = read_record(folder / "audit")
     noisy, clean = (pl.read_csv(folder / name, infer_schema=False)["grade"] for name in ("noisy.csv", "wine.csv"))
     trained = [row for row in range(len(noisy)) if row % 4]
@@ -120,14 +120,14 @@ def tour(docs: Path, folder: Path, data_dir: Path | None, browser: Browser) -> N
     steps.say("Start with a file whose grades are right, so that the answers can be checked: red wines, graded 3 to 8.")
     steps.run("ordinoise data winequality-red --out wine.csv")
     steps.say(
-        "Put noise in: a grade is recorded one grade off with a chance of 10 % on each side, two off with 5 %, ..."
+        "Add noise: a grade is recorded one grade off with a probability of 10 % on each side, two off with 5 %, ..."
     )
     steps.run("ordinoise corrupt wine.csv --target grade --rate 0.1 --out noisy.csv")
     _split(folder)
-    steps.say("Keep a quarter of the noisy rows aside as `test.csv`, the rest is `train.csv`. Which grades are wrong?")
+    steps.say("Hold out a quarter of the noisy rows as `test.csv`; the rest is `train.csv`. Which grades are wrong?")
     steps.run("ordinoise audit train.csv --target grade --out audit")
     photograph(browser, f"file://{folder}/audit/report.html", docs / "_static" / "report.png")
-    steps.say("`audit/report.html` tells the whole story in a browser. Settle some of the suspected grades by hand:")
+    steps.say("Open `audit/report.html` in a browser for the full report. Review some of the suspected grades by hand:")
     with steps.served("ordinoise review audit --reviewer Ada --no-browser") as address:
         photograph(browser, address, docs / "_static" / "review.png")
         page, keys = browser.new_page(), true_keys(folder)
@@ -135,20 +135,20 @@ def tour(docs: Path, folder: Path, data_dir: Path | None, browser: Browser) -> N
         page.close()
     pressed = ", ".join(keys)
     steps.say(f"Keys pressed there, for the three most suspicious rows: {pressed}. Then fit, trusting the decisions:")
-    steps.run("ordinoise fit train.csv --target grade --decisions audit --out model")
-    steps.say("How good is it? The test grades are noisy too; the second column says what clean ones would show.")
+    steps.run("ordinoise fit train.csv --target grade --reviewed audit --out model")
+    steps.say("How good is it? The test grades are noisy too; the second column estimates the score on clean ones.")
     steps.run("ordinoise evaluate model test.csv")
-    steps.say("Here the clean grades of the same rows are known, which real life never offers:")
+    steps.say("Here the clean grades of the same rows are known, unlike in practice:")
     steps.run("ordinoise evaluate model clean.csv --trusted")
-    steps.say("Grade new rows, with a set of grades that holds the true one nine times in ten:")
+    steps.say("Predict new rows, each with a set of grades that contains the true one nine times in ten:")
     steps.run("ordinoise predict model test.csv --confidence 0.9 --out graded.csv")
-    steps.say(f"All commands together took {steps.seconds:.0f} seconds on two cores.")
+    steps.say(f"All commands together took {steps.seconds:.0f} seconds on {os.cpu_count()} cores.")
     (docs / "_measured" / "tour.md").write_text("\n".join(steps.lines))
     print(f"{docs / '_measured' / 'tour.md'}: {steps.seconds:.0f} seconds of commands")
 
 
 def _split(folder: Path) -> None:
-    """Every fourth row to test on, with noisy and with clean grades."""
+    """Write training rows, and every fourth row as test rows with noisy and with clean grades."""
     noisy, clean = (pl.read_csv(folder / name, infer_schema=False) for name in ("noisy.csv", "wine.csv"))
     held_out = pl.Series([row % 4 == 0 for row in range(noisy.height)])
     noisy.filter(~held_out).write_csv(folder / "train.csv")

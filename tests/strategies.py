@@ -25,7 +25,7 @@ def noise_matrices(draw: st.DrawFn, min_classes: int = 2, max_classes: int = 6) 
 
 @st.composite
 def class_conditional_decay(draw: st.DrawFn, max_classes: int = 6) -> Floats:
-    """The paper's class-conditional family, one rate a class, within dominance."""
+    """The paper's class-conditional family, one rate per class, within dominance."""
     n_classes = draw(st.integers(3, max_classes))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return inverse_decay(n_classes, rng.uniform(0.02, 0.95, size=n_classes) * largest_dominant_rate(n_classes))

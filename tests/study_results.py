@@ -1,4 +1,4 @@
-"""Made-up results in the form in which the runner gives them."""
+"""Invented results in the form of `run_plan`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def stored(
     score: float | None = None,
     max_rows: int | None = None,
 ) -> StoredResult:
-    """A result whose decisions have these mean absolute errors, and the other metrics in keeping with them."""
+    """A result whose decisions have these mean absolute errors, and other metrics derived from them."""
     contest = Contest(dataset, cut, noise, contestant, split, max_rows)
     decisions = CONTESTANTS[contestant].decisions
     errors = [error] * len(decisions) if isinstance(error, float) else error

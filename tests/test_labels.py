@@ -5,9 +5,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
-from ordinoise.labels import AlphabeticalOrderWarning, as_column, ordered_classes, ranks_of
+from ordinoise.labels import as_column, decide, ordered_classes, ranks_of
 
 ORDER = ["low", "mid", "high"]
 CODES = [2, 0, 0, 2]
@@ -43,10 +45,10 @@ UNORDERED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("y", UNORDERED.values(), ids=UNORDERED)
-def test_text_without_an_order_is_taken_alphabetically_with_a_warning(y: Any) -> None:
-    with pytest.warns(AlphabeticalOrderWarning, match="high < low; pass classes="):
-        classes = ordered_classes(y)
-    assert classes.tolist() == ["high", "low"]
+def test_text_without_an_order_is_refused(y: Any) -> None:
+    sentence = r"classes must list the grades from lowest to highest .*, got none for 'high', 'low'; pass classes=\["
+    with pytest.raises(ValueError, match=sentence):
+        ordered_classes(y)
     np.testing.assert_array_equal(ranks_of("y", y, ordered_classes(y, ORDER)), CODES)
 
 
@@ -85,3 +87,34 @@ def test_a_column_of_a_table_is_one_column() -> None:
 def test_bad_classes_get_one_sentence(classes: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         ordered_classes(["a"], classes)
+
+
+@given(st.integers(2, 7), st.integers(0, 2**32 - 1))
+def test_each_rule_has_the_least_expected_cost_of_its_kind(n_classes: int, seed: int) -> None:
+    probabilities = np.random.default_rng(seed).dirichlet(np.full(n_classes, 0.7), 20)
+    ranks = np.arange(n_classes)
+    distance = np.abs(ranks[:, None] - ranks).astype(float)
+    for rule, cost in (("median", distance), ("mode", (distance > 0).astype(float)), ("mean", distance**2)):
+        expected = probabilities @ cost
+        chosen = expected[np.arange(20), decide(probabilities, rule)]
+        np.testing.assert_allclose(chosen, expected.min(axis=1), atol=1e-12)
+        np.testing.assert_allclose(expected[np.arange(20), decide(probabilities, cost)], expected.min(axis=1))
+
+
+def test_a_cost_matrix_is_indexed_true_then_predicted() -> None:
+    never_too_low = np.array([[0, 1, 1], [100, 0, 1], [100, 100, 0]])
+    assert decide(np.array([[0.6, 0.3, 0.1]]), never_too_low) == [2]
+    assert decide(np.array([[0.6, 0.3, 0.1]]), never_too_low.T) == [0]
+
+
+@pytest.mark.parametrize(
+    ("rule", "sentence"),
+    [
+        ("medium", r"decision must be one of \['median', 'mode', 'mean'\], got 'medium'; did you mean 'median'\?"),
+        (np.eye(2), r"decision must be one of .* or a 3 x 3 cost\[true, predicted\], got shape \(2, 2\)"),
+        ([[np.nan] * 3] * 3, r"decision must be finite"),
+    ],
+)
+def test_a_bad_rule_gets_one_sentence(rule: object, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        decide(np.full((1, 3), 1 / 3), rule)  # type: ignore[arg-type]

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinoise.noise import (
+    Noise,
     adjacent,
     correction_matrix,
     corrupt,
     exponential_decay,
     from_cleanlab,
     inverse_decay,
-    noise_matrix,
     noise_properties,
     power_decay,
     safe_noise_matrix,
@@ -140,7 +140,7 @@ BAD_MATRICES = [
 
 
 @pytest.mark.parametrize(("matrix", "sentence"), BAD_MATRICES)
-@pytest.mark.parametrize("use", [noise_matrix, correction_matrix, noise_properties, safe_noise_matrix])
+@pytest.mark.parametrize("use", [Noise.of, correction_matrix, noise_properties, safe_noise_matrix])
 def test_a_bad_matrix_gets_one_sentence(use: Callable[[Any], object], matrix: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence) as caught:
         use(matrix)
@@ -148,8 +148,8 @@ def test_a_bad_matrix_gets_one_sentence(use: Callable[[Any], object], matrix: An
 
 
 def test_a_matrix_for_another_number_of_classes_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"noise_matrix must be 5 x 5, one row a class, got shape \(4, 4\)"):
-        noise_matrix(ASYMMETRIC, n_classes=5)
+    with pytest.raises(ValueError, match=r"noise_matrix must be 5 x 5, one row per class, got shape \(4, 4\)"):
+        Noise.of(ASYMMETRIC, n_classes=5)
 
 
 BAD_RATES = [

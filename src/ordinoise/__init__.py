@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ordinoise.estimation import RepeatedLabels as RepeatedLabels
     from ordinoise.estimation import ScoreLikelihood as ScoreLikelihood
     from ordinoise.levels import corrected_levels as corrected_levels
+    from ordinoise.noise import Noise as Noise
     from ordinoise.noise import adjacent as adjacent
     from ordinoise.noise import correction_matrix as correction_matrix
     from ordinoise.noise import corrupt as corrupt
@@ -38,6 +39,7 @@ __version__ = "0.1.0.dev0"
 
 _ORIGINS = {
     "AnchorPoints": "estimation",
+    "Noise": "noise",
     "NoiseAwareClassifier": "classifiers",
     "OrdinalBoostingClassifier": "classifiers",
     "OrdinalClassifier": "classifiers",

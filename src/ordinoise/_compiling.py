@@ -1,4 +1,4 @@
-"""Compiled functions, kept on disk where there is a place for them, compiled anew where what was kept is bad."""
+"""Functions compiled by numba, with a cache on disk that may be missing, read-only or damaged."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from numba import njit
 def compiled_and_kept(function: Callable[..., Any], **options: Any) -> Any:
     """`function`, compiled at its first call, or read from numba's cache.
 
-    A cache that cannot be written (a read-only installation and home, a full disk) or read (a file cut short) costs a
-    compilation, never the call.
+    If the cache cannot be written (a read-only installation and home, a full disk) or read (a truncated file), the
+    function is compiled again; the call never fails.
     """
     try:
         dispatcher = njit(**options, cache=True)(function)
-    except RuntimeError:  # numba's word for no folder to write to
+    except RuntimeError:  # numba found no folder to write to
         return njit(**options)(function)
-    _forgive(getattr(dispatcher, "_cache", None))
+    _tolerate_failures(getattr(dispatcher, "_cache", None))
     return dispatcher
 
 
-def _forgive(cache: Any) -> None:
-    """Make a cache forget what it cannot read, and go on without what it cannot write."""
+def _tolerate_failures(cache: Any) -> None:
+    """Make a cache drop what it cannot read, and ignore failures to write."""
     if not all(hasattr(cache, name) for name in ("load_overload", "save_overload", "flush")):
         return
     load, save = cache.load_overload, cache.save_overload
@@ -31,7 +31,7 @@ def _forgive(cache: Any) -> None:
     def load_or_forget(*arguments: Any) -> Any:
         try:
             return load(*arguments)
-        except Exception:  # whatever unpickling garbage leads to
+        except Exception:  # unpickling damaged data can raise anything
             _quietly(cache.flush)
             return None
 
@@ -42,5 +42,5 @@ def _forgive(cache: Any) -> None:
 def _quietly(act: Callable[..., Any], *arguments: Any) -> None:
     try:
         act(*arguments)
-    except Exception:  # numba's cache fails in as many ways as files do
+    except Exception:  # errors of files, locks and pickling
         return

@@ -1,4 +1,4 @@
-"""What our SQLite files share: whose they are, and whether they can be trusted."""
+"""Checks of our SQLite files: written by us, of a known version, undamaged."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 Execute = Callable[[str], Any]
-"""Runs a statement and gives its first value, if any."""
+"""Runs a statement and returns its first value, if any."""
 
 
 def is_empty(execute: Execute) -> bool:
-    """Whether the file holds nothing yet."""
+    """Whether the file has no tables yet."""
     return bool(execute("SELECT count(*) FROM sqlite_master") == 0)
 
 
 def check_ours(
     execute: Execute, complaint: Callable[..., ValueError], *, what: str, application_id: int, version: int
 ) -> None:
-    """Refuse a file of another program, of a newer version, or damaged, before anything is written to it."""
+    """Refuse a file of another program, of a newer version, or a damaged one, before anything is written to it."""
     if is_empty(execute):
         return
     if execute("PRAGMA application_id") != application_id:

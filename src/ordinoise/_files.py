@@ -17,14 +17,14 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under another name beside it, then rename it into place."""
+    """Write a file under a temporary name beside it, then rename it into place."""
     with whole_file(path) as file:
         file.write(content)
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write into that takes its name when all is on disk; nothing is left of it otherwise."""
+    """A file to write to under a temporary name; it is renamed once all is on disk, and removed on failure."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -39,7 +39,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def own_folder(argument: str, path: Path, marks: set[str]) -> None:
-    """Make a folder for results, or make sure that it is one of ours: one that holds a file of `marks`."""
+    """Make a folder for results, or check that an existing one is ours: empty, or with a file of `marks`."""
     path.mkdir(parents=True, exist_ok=True)
     names = {entry.name for entry in path.iterdir()}
     if names and not names & marks:
@@ -48,7 +48,7 @@ def own_folder(argument: str, path: Path, marks: set[str]) -> None:
 
 @contextmanager
 def new_folder(argument: str, path: Path) -> Iterator[Path]:
-    """A folder to write into that takes its name when all is written; nothing is left of it otherwise."""
+    """A folder to write to under a temporary name; it is renamed once all is written, and removed on failure."""
     refuse_existing(argument, path)
     if not path.absolute().parent.is_dir():
         raise complain(argument, "lie in a folder that exists", repr(str(path)))
@@ -67,6 +67,6 @@ def new_folder(argument: str, path: Path) -> Iterator[Path]:
 
 
 def refuse_existing(argument: str, path: Path) -> None:
-    """Complain where something has the name already."""
+    """Refuse a path that exists already."""
     if path.exists() or path.is_symlink():
         raise complain(argument, "not exist yet", repr(str(path)), "choose another, or remove it first")

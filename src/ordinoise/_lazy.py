@@ -1,4 +1,4 @@
-"""Names of a package that load their module on first use, so that a verb pays only for what it needs."""
+"""Names of a package that load their module on first use, so that a command loads only what it needs."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from typing import Any
 LazyNames = tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]
 
 
-def lazy_names(
-    package: str, origins: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+def lazy_names(package: str, origins: Mapping[str, str]) -> LazyNames:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a package whose names live in the modules of `origins`.
 
     Parameters

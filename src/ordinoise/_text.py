@@ -1,15 +1,18 @@
-"""Tables of text, written as Markdown, CSV and LaTeX."""
+"""Numbers and tables as text: percentages, Markdown, CSV and LaTeX."""
 
 from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ordinoise._files import write_whole
+
+NOTHING = "–"  # noqa: RUF001
 
 LATEX_ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -19,18 +22,18 @@ LATEX_ESCAPES = {
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table ready to be shown.
+    """A table of text, ready to be printed.
 
     Attributes
     ----------
     title : str
     columns : tuple of str
     rows : tuple of tuple of str
-        A cell a column.
+        One cell per column.
     notes : tuple of str
         Sentences below the table.
     n_names : int
-        Leading columns that name the row; the rest are numbers, set to the right.
+        Number of leading columns that name the row; the rest are numbers, aligned right.
     """
 
     title: str
@@ -89,3 +92,16 @@ def _latex_row(cells: Sequence[str]) -> str:
 
 def _latex(text: str) -> str:
     return re.sub("|".join(map(re.escape, LATEX_ESCAPES)), lambda found: LATEX_ESCAPES[found[0]], text)
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, with one decimal below 10 % and above 99 %."""
+    if not math.isfinite(share):
+        return NOTHING
+    of_hundred = 100 * share
+    if 0 < of_hundred < 0.05:
+        return "<0.1%"
+    if 99.95 < of_hundred < 100:
+        return ">99.9%"
+    fine = 0 < round(of_hundred, 1) < 10 or 99 < round(of_hundred, 1) < 100
+    return f"{of_hundred:.1f}%" if fine else f"{of_hundred:.0f}%"

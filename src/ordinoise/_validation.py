@@ -1,4 +1,4 @@
-"""Checks made once, at the public boundary, each failing with one sentence of one shape."""
+"""Checks of arguments, made once at the public boundary; all errors have one form."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-ROW_SUM_TOLERANCE = 1e-6
-LARGEST_COUNT = 2**62
-MOST_CLASSES = 10_000
-LONGEST_GOT = 300
+ROW_SUM_TOLERANCE = 1e-6  # allows for matrices printed to six digits
+LARGEST_COUNT = 2**62  # fits an int64 with room for sums
+MOST_CLASSES = 10_000  # a K x K matrix is then 800 MB
+LONGEST_GOT = 300  # characters of a value that an error quotes
 
 
 def complain(argument: str, rule: str, got: object, advice: str = "") -> ValueError:
     """The error to raise: ``<argument> must <rule>, got <what came>[; <what to do>]``."""
-    # One line, and not the whole of an array.
+    # One line, and not a whole array.
     came = " ".join(str(got).split())
     came = came if len(came) <= LONGEST_GOT else f"{came[: LONGEST_GOT - 3]}..."
     return ValueError(f"{argument} must {rule}, got {came}" + (f"; {advice}" if advice else ""))
@@ -53,7 +53,7 @@ def as_count(argument: str, value: int, least: int, most: int = LARGEST_COUNT) -
 
 
 def as_class_count(n_classes: int) -> int:
-    """A number of classes that a table of class by class can be made for."""
+    """A checked number of classes, small enough for a K x K matrix."""
     return as_count("n_classes", n_classes, 2, MOST_CLASSES)
 
 
@@ -90,10 +90,10 @@ def as_floats(argument: str, values: ArrayLike, n_dimensions: int) -> Floats:
 
 
 def as_probabilities(argument: str, values: ArrayLike, n_classes: int | None = None) -> Floats:
-    """`values` as class probabilities: a column a class, no negative number, rows that sum to one."""
+    """`values` as class probabilities: one column per class, no negative number, rows that sum to one."""
     probabilities = as_floats(argument, values, 2)
     if n_classes is not None and probabilities.shape[1] != n_classes:
-        raise complain(argument, f"have {n_classes} columns, one a class", probabilities.shape[1])
+        raise complain(argument, f"have {n_classes} columns, one per class", probabilities.shape[1])
     sums = probabilities.sum(axis=1)
     worst = int(np.abs(sums - 1).argmax())
     if probabilities.min() < -1e-9 or abs(sums[worst] - 1) > 1e-5:
@@ -120,14 +120,14 @@ def as_same_length(argument: str, length: int, other: str, other_length: int) ->
 
 
 def as_weights(sample_weight: ArrayLike | None, n_samples: int) -> Floats:
-    """Sample weights that sum to one; equal ones where none are given."""
+    """Sample weights that sum to one; equal by default."""
     if sample_weight is None:
         return np.full(n_samples, 1 / n_samples)
     weights = as_floats("sample_weight", sample_weight, 1)
     as_same_length("sample_weight", len(weights), "the labels", n_samples)
     if weights.min() < 0 or weights.max() <= 0:
         raise complain("sample_weight", "be non-negative with a positive sum", f"minimum {weights.min():g}")
-    weights = weights / weights.max()  # first, lest the sum of huge ones be infinite
+    weights = weights / weights.max()  # first, so that the sum of huge ones is finite
     return weights / weights.sum()
 
 
@@ -151,7 +151,7 @@ def as_noise_matrix(noise_matrix: ArrayLike, n_classes: int | None = None) -> Fl
     if len(matrix) < 2:
         raise complain("noise_matrix", "have at least 2 classes", f"shape {matrix.shape}")
     if n_classes is not None and len(matrix) != n_classes:
-        raise complain("noise_matrix", f"be {n_classes} x {n_classes}, one row a class", f"shape {matrix.shape}")
+        raise complain("noise_matrix", f"be {n_classes} x {n_classes}, one row per class", f"shape {matrix.shape}")
     if matrix.min() < 0:
         row, column = np.unravel_index(matrix.argmin(), matrix.shape)
         raise complain("noise_matrix", "have no negative entry", f"{matrix.min():g} in row {row}, column {column}")
@@ -181,7 +181,7 @@ def as_ranks(argument: str, values: ArrayLike, labels: Sequence[object] | NDArra
 
 
 def _as_items(argument: str, values: Any) -> list[object]:
-    """The values of one column; whatever cannot be a label is refused."""
+    """The values of one column, each of which can be a label."""
     try:
         column = np.asarray(values)
         items = column.tolist() if column.ndim == 1 else None

@@ -1,4 +1,4 @@
-"""Which rows a model learns from, which it stops by, which it is judged on: folds, splits, out-of-fold predictions."""
+"""Which rows a model trains on, stops by and predicts: folds, splits and out-of-fold predictions."""
 
 from __future__ import annotations
 
@@ -15,17 +15,24 @@ from ordinoise._validation import Floats, Ints, as_count, complain
 
 FitPredict = Callable[[Ints, Ints, int], Floats]
 
-ROWS_AT_A_TIME = 4096
+ROWS_AT_A_TIME = 4096  # a block of 100 float64 columns is then 3 MB
+SMALLEST_BATCH, LARGEST_BATCH, ROWS_PER_BATCH_ROW = 16, 256, 1000
+"""Automatic batch size: 16 is the paper's; the growth and the largest are round numbers, chosen by no run."""
 
 
 def stratified_folds(ranks: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
-    """Fold of every sample, 0..n_folds-1, each class spread over the folds as evenly as it goes."""
+    """Fold of every sample, 0..n_folds-1; the counts of a class differ by at most one between folds."""
     n_folds = as_count("n_folds", n_folds, 2)
     if len(ranks) < n_folds:
         raise complain("n_folds", f"be at most the number of samples ({len(ranks)})", n_folds)
     folds = np.empty(len(ranks), dtype=np.int64)
     folds[np.lexsort((rng.random(len(ranks)), ranks))] = np.arange(len(ranks)) % n_folds
     return folds
+
+
+def n_workers(n_jobs: int | None, n_tasks: int) -> int:
+    """Threads to run `n_tasks` in: `n_jobs`, or as many as there are processors and tasks."""
+    return min(n_tasks, os.cpu_count() or 1) if n_jobs is None else as_count("n_jobs", n_jobs, 1)
 
 
 def out_of_fold(
@@ -42,37 +49,57 @@ def out_of_fold(
     Parameters
     ----------
     fit_predict : callable
-        ``fit_predict(training_rows, test_rows, seed)`` gives the class probabilities of the test rows.
+        ``fit_predict(training_rows, test_rows, seed)`` returns the class probabilities of the test rows.
     ranks : array of shape (n_samples,)
         Labels 0..n_classes-1, spread evenly over the folds.
     n_jobs : int, optional
-        Folds at a time, in threads; as many as there are processors by default. The answer does not depend on it.
+        Number of folds at a time, in threads; one per processor by default. The result does not depend on it.
     """
     folds = stratified_folds(ranks, n_folds, rng)
     seeds = rng.integers(2**31, size=n_folds).tolist()
-    workers = min(n_folds, os.cpu_count() or 1) if n_jobs is None else as_count("n_jobs", n_jobs, 1)
     probabilities = np.empty((len(ranks), n_classes))
 
     def fill(fold: int) -> None:
         test = np.flatnonzero(folds == fold)
         probabilities[test] = fit_predict(np.flatnonzero(folds != fold), test, seeds[fold])
 
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(n_workers(n_jobs, n_folds)) as pool:
         for task in [pool.submit(fill, fold) for fold in range(n_folds)]:
             task.result()
     return probabilities
 
 
 def fitted_probabilities(model: Any, X: Any, ranks: Ints, n_classes: int, training: Ints, test: Ints) -> Floats:
-    """Class probabilities of the test rows, a column for every class, by a classifier fitted to the training rows."""
-    model.fit(_rows(X, training), ranks[training])
-    probabilities = np.zeros((len(test), n_classes))
-    # A class that the training rows lack has no column.
-    probabilities[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(_rows(X, test))
-    return probabilities
+    """Class probabilities of the test rows, one column per class, by `model` fitted to the training rows."""
+    model.fit(rows_of(X, training), ranks[training])
+    return with_every_class(model.predict_proba(rows_of(X, test)), model.classes_, n_classes)
 
 
-def _rows(X: Any, rows: Ints) -> Any:
+def with_every_class(probabilities: NDArray[np.floating], present: Any, n_classes: int) -> Floats:
+    """Probabilities with one column per class: zeros for classes that the training rows lacked.
+
+    `present` holds the rank of each column of `probabilities`.
+    """
+    table = np.zeros((len(probabilities), n_classes))
+    table[:, np.asarray(present, dtype=np.int64)] = probabilities
+    return table
+
+
+def seeded_clone(estimator: Any, seed: int) -> Any:
+    """An unfitted copy whose every `random_state` that is None, at any depth, is `seed`."""
+    from sklearn.base import clone
+
+    model = clone(estimator)
+    states = {
+        name: seed
+        for name, value in model.get_params(deep=True).items()
+        if name.split("__")[-1] == "random_state" and value is None
+    }
+    return model.set_params(**states)
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Some rows of a frame or an array."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
 
@@ -91,7 +118,7 @@ def center_and_scale(X: NDArray[np.floating], rows: Ints, weights: Floats) -> tu
         part = slice(start, start + ROWS_AT_A_TIME)
         variance += share[part] @ (X[rows[part]].astype(np.float64) - center) ** 2
     scale = np.sqrt(variance)
-    # Sums of many equal numbers stray from them by some hundreds of roundings.
+    # The mean of many equal numbers differs from them by some hundreds of rounding errors.
     constant = scale <= 1000 * np.finfo(np.float64).eps * np.abs(center)
     return center, np.where(constant | (scale == 0), 1.0, scale)
 
@@ -99,7 +126,10 @@ def center_and_scale(X: NDArray[np.floating], rows: Ints, weights: Floats) -> tu
 def split_rows(
     ranks: Ints, weights: Floats, validation_fraction: float, rng: np.random.Generator
 ) -> tuple[Ints, Ints | None]:
-    """Rows to train on and rows to stop by, each class in both as far as it goes; rows of no weight in neither."""
+    """Rows to train on and rows to stop by, stratified by class; rows with zero weight are ignored.
+
+    The second is None for a `validation_fraction` of 0.
+    """
     rows = np.flatnonzero(weights)
     if validation_fraction == 0:
         return rows, None
@@ -110,3 +140,8 @@ def split_rows(
     picked = np.zeros(len(rows), dtype=bool)
     picked[((np.arange(n_validation) + 0.5) * len(rows) / n_validation).astype(int)] = True
     return np.sort(by_class[~picked]), np.sort(by_class[picked])
+
+
+def automatic_batch_size(n_rows: int) -> int:
+    """Rows per update: one per 1000 training rows, at least 16 and at most 256."""
+    return min(LARGEST_BATCH, max(SMALLEST_BATCH, n_rows // ROWS_PER_BATCH_ROW))

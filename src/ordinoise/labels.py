@@ -1,7 +1,7 @@
-"""A user's ordered grades and the ranks 0..K-1 that everything inside works with, and back: which grade to predict.
+"""A user's ordered grades as ranks 0..K-1, and the decision which grade to predict.
 
-Labels may be whole numbers with gaps, ordered categoricals of pandas, polars or pyarrow, or anything else whose
-order is stated by ``classes=``.
+Labels may be whole numbers with gaps, ordered categoricals of pandas, polars or pyarrow, or any others in the order of
+``classes=``.
 """
 
 from __future__ import annotations
@@ -19,10 +19,6 @@ from ordinoise._validation import Floats, Ints, as_choice, as_floats, as_ranks, 
 RULES = ("median", "mode", "mean")
 
 
-class AlphabeticalOrderWarning(UserWarning):
-    """Text labels came without an order and were taken alphabetically."""
-
-
 def as_column(argument: str, y: Any) -> NDArray[Any]:
     """A one-dimensional numpy array of any column: list, array, pandas, polars or pyarrow."""
     native = nw.from_native(y, series_only=True, pass_through=True)
@@ -34,7 +30,7 @@ def as_column(argument: str, y: Any) -> NDArray[Any]:
         from sklearn.exceptions import DataConversionWarning
 
         warnings.warn(
-            f"A column-vector {argument} was passed when a 1d array was expected; its one column is taken.",
+            f"A column-vector {argument} was passed when a 1d array was expected; its one column is used.",
             DataConversionWarning,
             stacklevel=3,
         )
@@ -45,31 +41,28 @@ def as_column(argument: str, y: Any) -> NDArray[Any]:
 
 
 def ordered_classes(y: Any, classes: Sequence[Any] | NDArray[Any] | None = None) -> NDArray[Any]:
-    """All grades from lowest to highest, also those that do not occur in `y` where the order names them.
+    """All grades from lowest to highest, including those that `classes` or a categorical names but `y` lacks.
 
     Parameters
     ----------
     y : column of labels
         An ordered categorical carries its own order.
     classes : sequence, optional
-        The grades in order. Needed for text; text without it is taken alphabetically, with a warning.
+        The grades in order. Needed for text, as alphabetical order is not the order of grades.
     """
     stated = classes if classes is not None else _stated_order(y)
     if stated is not None:
-        return _checked(stated)
+        return _as_classes(stated)
     column = as_column("y", y)
     try:
         found = np.unique(column)
     except TypeError:
         kinds = sorted({type(value).__name__ for value in column.tolist()})
-        raise complain("y", "hold labels that can be told higher from lower", f"a mixture of {kinds}") from None
+        raise complain("y", "hold labels that can be sorted", f"a mixture of {kinds}") from None
     if found.dtype.kind in "OUST":
-        names = " < ".join(str(name) for name in found[:5]) + (" < ..." if len(found) > 5 else "")
-        warnings.warn(
-            f"y holds text without an order, taken alphabetically: {names}; pass classes=[lowest, ..., highest]",
-            AlphabeticalOrderWarning,
-            stacklevel=3,
-        )
+        names = ", ".join(repr(name) for name in found[:5].tolist()) + (", ..." if len(found) > 5 else "")
+        advice = "pass classes=[lowest, ..., highest]"
+        raise complain("classes", "list the grades from lowest to highest if y is text", f"none for {names}", advice)
     return found
 
 
@@ -98,7 +91,7 @@ def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> tuple[
     return rows.astype(np.int64), as_ranks("trusted labels", labels, classes)
 
 
-def _checked(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
+def _as_classes(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
     try:
         classes = np.asarray(stated)
     except ValueError:
@@ -113,7 +106,7 @@ def _checked(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
 
 def _stated_order(y: Any) -> NDArray[Any] | None:
     """The order that an ordered categorical of pandas, polars or pyarrow carries."""
-    kind = getattr(y, "type", None)  # pyarrow; narwhals passes over its ordered dictionaries
+    kind = getattr(y, "type", None)  # pyarrow, whose ordered dictionaries narwhals ignores
     if getattr(kind, "ordered", False):
         whole = y.combine_chunks() if hasattr(y, "combine_chunks") else y
         return np.asarray(whole.dictionary.to_pylist())
@@ -134,7 +127,7 @@ def decide(class_probabilities: Floats, decision: str | ArrayLike = "median") ->
         Probability of each grade.
     decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes)
         The median has the least expected absolute error, the mode the least expected 0-1 error, the rounded mean
-        the least expected squared error. An array is ``cost[true, predicted]``, and the cheapest grade is taken.
+        the least expected squared error. An array is ``cost[true, predicted]``: the grade with the least expected cost.
     """
     n_classes = class_probabilities.shape[1]
     rule = as_decision(decision, n_classes)
@@ -149,7 +142,7 @@ def decide(class_probabilities: Floats, decision: str | ArrayLike = "median") ->
 
 
 def as_decision(decision: str | ArrayLike, n_classes: int) -> str | Floats:
-    """A checked rule: one of the names, or a cost matrix of the right size."""
+    """The decision rule, checked: one of the names, or a cost matrix of the right size."""
     if isinstance(decision, str):
         return as_choice("decision", decision, RULES)
     cost = as_floats("decision", decision, 2)

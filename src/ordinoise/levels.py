@@ -1,7 +1,7 @@
 """Labels as levels: the 0/1 answers to "is the grade above j?" that every threshold loss is made of.
 
-Robustness lives here as one small table: :func:`corrected_levels` takes the place of the 0/1 levels, and the
-loss that reads them does not change.
+Robustness is one small table: :func:`corrected_levels` replaces the 0/1 levels, and the loss that reads them does not
+change.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def level_table(n_classes: int) -> Floats:
-    """Levels of every label: row k says of a grade k which thresholds it exceeds.
+    """Levels of every label: row k holds 1 for the thresholds that grade k exceeds, else 0.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def corrected_levels(noise_matrix: ArrayLike) -> Floats:
     """Levels whose average over the noise is the true label's levels: ``inverse(noise_matrix) @ level_table``.
 
     Row r is used for a sample *recorded* as r. A loss on these levels is the paper's unbiased loss.
-    They leave [0, 1] unless there is no noise; clipping them would undo the correction.
+    With noise some lie outside [0, 1]; clipping them would undo the correction.
     """
     correction = correction_matrix(noise_matrix)
     return correction @ level_table(len(correction))
@@ -57,9 +57,9 @@ def labels_from_logits(logits: ArrayLike) -> Ints:
 
 
 def exceedance(logits: ArrayLike) -> Floats:
-    """Probability that the label exceeds each threshold, P(y > j), from logits in any order of size.
+    """Probability that the label exceeds each threshold, P(y > j); logits need not be descending.
 
-    Unordered logits are taken in descending order, which leaves the predicted label as it is.
+    Unordered logits are sorted in descending order, which does not change the predicted label.
     """
     return _sigmoid(_descending(as_floats("logits", logits, 2)))
 
@@ -71,10 +71,10 @@ def class_probabilities(logits: ArrayLike) -> Floats:
 
 
 def log_class_probabilities(logits: ArrayLike) -> Floats:
-    """Logarithm of each class's probability, exact also where the probability itself would underflow.
+    """Logarithm of each class's probability, exact also if the probability itself would underflow.
 
     ``log P_j = log sigmoid(f_{j-1}) + log sigmoid(-f_j) + log(1 - exp(f_j - f_{j-1}))``: a sum of logarithms
-    where the difference of two sigmoids would cancel. Minus infinity for a class of no width.
+    where the difference of two sigmoids would cancel. Minus infinity if two logits are equal.
     """
     ordered = _descending(as_floats("logits", logits, 2))
     above, below = _log_sigmoid(ordered), _log_sigmoid(-ordered)

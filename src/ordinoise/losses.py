@@ -1,6 +1,6 @@
-"""The losses, one value a sample, in plain numpy: what every learner minimises, written to be read.
+"""The losses that the learners minimize, one value per sample, in plain numpy.
 
-Each takes logits of shape (n_samples, n_classes - 1) and a table row a sample. Plain and corrected levels go
+Each takes logits of shape (n_samples, n_classes - 1) and one table row per sample. Plain and corrected levels go
 through the same function: the correction is in the numbers.
 """
 
@@ -26,7 +26,7 @@ def hinge(logits: Floats, levels: Floats) -> Floats:
 
 
 def forward(logits: Floats, noisy_labels: Ints, noise_matrix: Floats) -> Floats:
-    """Loss of each sample: minus the log-likelihood of what was recorded, ``-log sum_k N[k, recorded] P(k)``."""
+    """Loss of each sample: minus the log-likelihood of the recorded label, ``-log sum_k N[k, recorded] P(k)``."""
     with np.errstate(divide="ignore"):
         log_noise = np.log(noise_matrix.T)[noisy_labels]
     return -np.logaddexp.reduce(log_noise + log_class_probabilities(logits), axis=1)

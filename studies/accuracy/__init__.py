@@ -1,12 +1,12 @@
-"""Accuracy under label noise, side by side: our learners and those of other libraries on the same splits."""
+"""Accuracy under label noise: our learners and those of other libraries on the same splits."""
 
 from studies.accuracy.contestants import CONTESTANTS, Contestant, missing
 from studies.accuracy.contests import CUTS, PRESETS, Contest, Preset, plan
+from studies.accuracy.measurement import processes, run
+from studies.accuracy.pages import write_csv, write_markdown
 from studies.accuracy.problems import Problem, noise_matrix_for, problem_of
 from studies.accuracy.ranks import Ranks, critical_difference, mean_ranks
-from studies.accuracy.running import processes, run
 from studies.accuracy.summary import METRICS, Line, summary
-from studies.accuracy.writing import write_csv, write_markdown
 
 __all__ = [
     "CONTESTANTS",

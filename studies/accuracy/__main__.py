@@ -1,4 +1,4 @@
-"""``python -m studies.accuracy``: our learners beside those of other libraries."""
+"""``python -m studies.accuracy``: our learners compared with those of other libraries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def accuracy(
     workers: int = 1,
     json: bool = False,
 ) -> None:
-    """Our learners beside those of other libraries, with and without label noise. Can be stopped and run again.
+    """Compare our learners with those of other libraries, with and without label noise. Run again to resume.
 
     Example: python -m studies.accuracy --quick --data-dir DIR
 
@@ -39,21 +39,21 @@ def accuracy(
     data_dir
         Folder of the real sets; the environment variable ORDINOISE_DATA by default.
     out
-        Folder for the page, the table, the pictures and the results so far.
+        Folder for the page, the table, the pictures and the stored results.
     quick
         Three splits, at most 2000 training rows, no slow contestants.
     datasets
         Some of the sets; all by default.
     contestants
-        Some of the learners; by default all whose packages are installed.
+        Some of the learners; by default all those whose packages are installed.
     noises
         Some of uniform, conditional, adjacent, none.
     splits
-        Random splits of each set; ten by default.
+        Random splits per set; ten by default.
     max_rows
-        Most training rows; 4000 by default.
+        Largest number of training rows; 4000 by default.
     workers
-        Contests at a time, a process each.
+        Number of processes, one contest at a time in each.
     json
         Print the mean ranks as JSON.
     """
@@ -71,7 +71,7 @@ def accuracy(
     own_folder("out", out, {STORE})
     terminal = console(stderr=json)
     if contestants is None and (absent := missing()):
-        terminal.print("Left out:", *absent, sep="\n  ", markup=False)
+        terminal.print(*absent.values(), sep="\n", markup=False)
     folder = None if data_dir is None else str(data_dir.expanduser().resolve())
     with (
         ResultStore(out / STORE) as store,
@@ -95,7 +95,7 @@ def accuracy(
 
 
 def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dict[str, dict[str, float]]:
-    """Tables and pictures; returns the mean ranks on noisy and on clean labels."""
+    """Write tables and pictures; returns the mean ranks on noisy and on clean labels."""
     from studies.accuracy import CONTESTANTS, mean_ranks, write_csv, write_markdown
     from studies.accuracy.pictures import write_ranks
 
@@ -105,7 +105,7 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dic
     for name, noisy in (("noisy", True), ("clean", False)):
         try:
             ranks = mean_ranks(results, noisy=noisy)
-        except ValueError:  # too few entries or problems to rank; the tables are there all the same
+        except ValueError:  # too few entries or problems to rank
             continue
         shown[name] = dict(zip(ranks.entries, ranks.mean_ranks, strict=True))
         title = f"Mean ranks by mean absolute error, {name} labels, {ranks.n_blocks} problems"

@@ -1,4 +1,4 @@
-"""The study as data: which contests there are, each a few plain values."""
+"""The study as data: contests, each a record of plain values, and the plan of all of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from studies.accuracy.contestants import Contestant
 
 STANDARD = "standard"
-"""The grades that a set comes with, or that the paper's cuts give it."""
+"""The set's own grades, or the paper's cut of its target."""
 
 CUTS: dict[str, tuple[str, ...]] = {
     "boston": (STANDARD,),
@@ -26,7 +26,7 @@ CUTS: dict[str, tuple[str, ...]] = {
         ("ERA", "LEV", "SWD", "automobile", "balance-scale", "car", "newthyroid", "toy", "winequality-red"), (STANDARD,)
     ),
 }
-"""The sets of the study, and the ways in which each is cut into grades."""
+"""The sets of the study, and the cuts of each."""
 
 NOISE_NAMES = ("uniform", "conditional", "adjacent", "none")
 
@@ -38,17 +38,17 @@ class Contest:
     Attributes
     ----------
     dataset : str
-        A name that `ordinoise.datasets.load` knows.
+        A name for `ordinoise.datasets.load`.
     cut : {"standard", "equal_width", "equal_frequency"}
-        The grades of the set itself, or its number cut into four.
+        The set's own grades, or its target cut into four.
     noise : {"uniform", "conditional", "adjacent", "none"}
-        Put into the training labels only.
+        Noise of the training labels; test labels are clean.
     contestant : str
         A name from `CONTESTANTS`.
     split : int
-        Which 80/20 split.
+        Number of the 80/20 split.
     max_rows : int or None
-        At most so many training rows, drawn at random from the split's; the test rows are never thinned.
+        Largest number of training rows, drawn at random from those of the split; test rows are never dropped.
     """
 
     dataset: str
@@ -60,7 +60,7 @@ class Contest:
 
     @property
     def cost(self) -> float:
-        """Rough processor seconds: what the contestant needs for a small set, and more with every number to read."""
+        """Rough processor seconds of the fit; the 1e5 is a round number, chosen by no run."""
         data = describe(self.dataset)
         rows = 0.8 * data.n_rows if self.max_rows is None else min(0.8 * data.n_rows, self.max_rows)
         return _everybody()[self.contestant].seconds * (1 + rows * data.n_features / 1e5)
@@ -73,11 +73,11 @@ class Preset:
     Attributes
     ----------
     splits : int
-        How many splits of each set.
+        Number of splits per set.
     max_rows : int or None
-        Most training rows.
+        Largest number of training rows.
     with_slow : bool
-        Whether the slow contestants take part.
+        Whether slow contestants take part.
     """
 
     splits: int
@@ -86,7 +86,7 @@ class Preset:
 
 
 PRESETS = {"default": Preset(splits=10, max_rows=4000, with_slow=True), "quick": Preset(3, 2000, with_slow=False)}
-"""The study, and a look at it."""
+"""The whole study, and a quick one: round numbers, chosen by no run."""
 
 
 def plan(
@@ -98,23 +98,23 @@ def plan(
     splits: int | None = None,
     max_rows: int | None = None,
 ) -> tuple[Contest, ...]:
-    """The contests to run, split by split, so that a run that is stopped has whole splits.
+    """The contests to run, split by split, so that an interrupted run has complete splits.
 
     Parameters
     ----------
     preset : {"default", "quick"}
-        What holds for all that is not given: ten splits and at most 4000 training rows, or three splits, at most
-        2000 rows and no slow contestants.
+        Defaults of the other arguments: ten splits and at most 4000 training rows, or three splits, at most 2000 rows
+        and no slow contestants.
     datasets : iterable of str, optional
         Some of `CUTS`; all by default.
     contestants : iterable of str, optional
-        Some of `CONTESTANTS`; by default all whose packages are installed.
+        Some of `CONTESTANTS`; by default all those whose packages are installed.
     noises : iterable of str, optional
         Some of uniform, conditional, adjacent, none; all by default.
     splits : int, optional
-        How many splits.
+        Number of splits.
     max_rows : int, optional
-        Most training rows.
+        Largest number of training rows.
 
     Returns
     -------
@@ -134,14 +134,14 @@ def plan(
 
 
 def _everybody() -> dict[str, Contestant]:
-    # Known only when asked for: contestants import what a contest is.
+    # Imported late: the contestants import this module.
     from studies.accuracy.contestants import CONTESTANTS
 
     return CONTESTANTS
 
 
 def _present(size: Preset) -> Iterator[str]:
-    """Contestants whose packages are here, the slow ones only where the preset has time for them."""
+    """Contestants whose packages are installed; slow ones only if the preset includes them."""
     for name, contestant in _everybody().items():
         if not contestant.absent_packages and (size.with_slow or not contestant.is_slow):
             yield name

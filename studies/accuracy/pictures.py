@@ -1,4 +1,4 @@
-"""The picture of mean ranks: entries on one axis, a bar over those that chance could have put in another order."""
+"""The critical-difference diagram: mean ranks on one axis, a bar over entries that do not differ significantly."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from ordinoise.paper.pictures import write_figure
 
 __all__ = ["write_ranks"]
 
-ROW = 0.26
-"""Inches that a name, or a bar, takes."""
-HEAD = 1.0
-"""Inches above the axis."""
+# Inches per name or bar, and above the axis: chosen by eye.
+ROW, HEAD = 0.26, 1.0
 
 
 def write_ranks(
@@ -30,7 +28,7 @@ def write_ranks(
     title: str = "",
     highlighted: Sequence[str] = (),
 ) -> None:
-    """A picture of mean ranks, the best on the left; the format follows from the name.
+    """Write a diagram of mean ranks, the best on the left; the suffix of the path decides the format.
 
     Parameters
     ----------
@@ -38,12 +36,12 @@ def write_ranks(
         Where to write it.
     entries : sequence of str
     mean_ranks : sequence of float
-        One an entry, 1 for one that is best everywhere.
+        One per entry; 1 for an entry that is always the best.
     critical_difference : float
-        Entries under one bar lie within it.
+        Largest difference of the ranks under one bar.
     title : str
     highlighted : sequence of str
-        Entries to set in bold.
+        Entries printed in bold.
     """
     as_same_length("mean_ranks", len(mean_ranks), "entries", len(entries))
     if len(entries) < 2:
@@ -67,7 +65,7 @@ def write_ranks(
 
 
 def _bars(ranks: Sequence[float], reach: float) -> list[tuple[int, int]]:
-    """First and last place of every longest run of ascending ranks within `reach`, runs of one left out."""
+    """First and last position of every maximal run of at least two ascending ranks within `reach`."""
     bars: list[tuple[int, int]] = []
     for first, rank in enumerate(ranks):
         last = int(np.searchsorted(ranks, rank + reach, side="right")) - 1
@@ -83,14 +81,14 @@ def _draw_axis(axis: Axes, n_entries: int, n_rows: int, critical_difference: flo
     axis.set_yticks([])
     for side in ("left", "right", "bottom"):
         axis.spines[side].set_visible(False)
-    # Above the numbers of the axis, from the best rank there is.
+    # Above the tick labels, starting at rank 1.
     end = 1 + critical_difference
     axis.plot([1, end], [-1.7, -1.7], color="grey", linewidth=2, clip_on=False)
     axis.text(end, -1.7, f"  critical difference {critical_difference:.2f}", color="grey", va="center", fontsize=9)
 
 
 def _draw_name(axis: Axes, place: int, n_entries: int, name: str, rank: float, top: float, is_bold: bool) -> None:
-    """The better half to the left, best on top; the other half to the right, worst on top: no line crosses another."""
+    """The better half on the left, best on top; the rest on the right, worst on top, so that no lines cross."""
     on_left = place < (n_entries + 1) // 2
     depth = top + (place if on_left else n_entries - 1 - place)
     edge = 1 if on_left else n_entries

@@ -1,4 +1,4 @@
-"""What every contestant is given: a split of a set, its training labels recorded with noise, its test labels clean."""
+"""The data of a contest: a split of a set, with noise in its training labels."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from ordinoise.datasets import OrdinalDataset, load
 from ordinoise.noise import adjacent, corrupt, inverse_decay
 from studies.accuracy.contests import STANDARD, Contest
 
+# The paper's share of test rows, and its number of grades of California.
 TEST_SHARE = 0.2
 CUT_CLASSES = 4
 
 LARGEST_WRONG = 0.45
-"""No grade is recorded wrong more often than this: where many grades would break it, all slips shrink by one factor."""
+"""Largest share of wrong labels of a grade: a round number below one half, so that the matrix stays invertible."""
 
 NOISES: dict[str, Callable[[int], Floats]] = {
     "uniform": lambda n_classes: inverse_decay(n_classes, 0.15),
@@ -28,7 +29,8 @@ NOISES: dict[str, Callable[[int], Floats]] = {
     "adjacent": lambda n_classes: adjacent(n_classes, up=0.25, down=0.08),
     "none": lambda n_classes: np.eye(n_classes),
 }
-"""The noise that each name stands for, before `LARGEST_WRONG`."""
+"""The noise matrix of each name, before `LARGEST_WRONG` is applied. Uniform is the paper's noise; the other rates are
+chosen by no run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,18 +40,18 @@ class Problem:
     Attributes
     ----------
     features, test_features : array of shape (n_samples, n_features)
-        Of the training and of the test rows, as the set has them.
+        Of the training and of the test rows.
     labels : array of shape (n_samples,)
-        As recorded, 0..n_classes-1.
+        Noisy labels, 0..n_classes-1.
     test_labels : array of shape (n_test_samples,)
-        Clean.
+        Clean labels.
     n_classes : int
     noise_matrix : array of shape (n_classes, n_classes)
-        The noise that was put in.
+        The noise of the training labels.
     share_wrong : float
-        Share of the training labels that it changed.
+        Share of wrong training labels.
     seed : int
-        For the learner.
+        Seed of the learner.
     """
 
     features: NDArray[np.floating[Any]]
@@ -63,10 +65,10 @@ class Problem:
 
 
 def noise_matrix_for(noise: str, n_classes: int) -> Floats:
-    """The study's noise of that name, weakened where needed so that every grade is right at least 55 % of the time.
+    """The noise matrix of that name, scaled down if needed so that every grade is right at least 55 % of the time.
 
-    Then the matrix is diagonally dominant, hence invertible. Uniform inverse decay keeps its rate of 0.15 up to five
-    grades and has 0.135 with six, 0.108 with nine.
+    Then the matrix is diagonally dominant, hence invertible. All off-diagonal entries are scaled by one factor: uniform
+    inverse decay keeps its rate of 0.15 up to five grades and has 0.135 with six, 0.108 with nine.
     """
     matrix = NOISES[as_choice("noise", noise, NOISES)](n_classes)
     wrong = 1 - matrix.diagonal().min()
@@ -75,7 +77,7 @@ def noise_matrix_for(noise: str, n_classes: int) -> Floats:
 
 
 def problem_of(contest: Contest, data_dir: str | None = None) -> Problem:
-    """The problem that a contest sets; the same for all contestants."""
+    """The data of a contest, the same for all contestants."""
     data = load_cut(contest.dataset, contest.cut, data_dir)
     training, test = split_rows(data, contest)
     matrix = noise_matrix_for(contest.noise, data.n_classes)
@@ -94,7 +96,7 @@ def problem_of(contest: Contest, data_dir: str | None = None) -> Problem:
 
 @cache
 def load_cut(dataset: str, cut: str, data_dir: str | None) -> OrdinalDataset:
-    """A set, read once a process, with the grades it comes with or its number cut into four."""
+    """A set, read once per process, with its own grades or its target cut into four."""
     options = {} if cut == STANDARD else {"n_classes": CUT_CLASSES, "strategy": cut}
     data = load(dataset, data_dir, **options)
     assert isinstance(data, OrdinalDataset)
@@ -102,7 +104,7 @@ def load_cut(dataset: str, cut: str, data_dir: str | None) -> OrdinalDataset:
 
 
 def split_rows(data: OrdinalDataset, contest: Contest) -> tuple[Ints, Ints]:
-    """Training and test rows: a query on one side, else every grade in proportion; then at most `max_rows` to train."""
+    """Training rows, at most `max_rows`, and test rows; split by query if there are any, else stratified by grade."""
     from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
     seed = int(_generator(contest, "split").integers(2**31))
@@ -118,6 +120,6 @@ def split_rows(data: OrdinalDataset, contest: Contest) -> tuple[Ints, Ints]:
 
 
 def _generator(contest: Contest, purpose: str) -> np.random.Generator:
-    """A source of randomness for a set, a split and a purpose; all contestants see the same."""
+    """A random generator for each set, split and purpose, the same for all contestants."""
     texts = (contest.dataset, contest.cut, purpose)
     return np.random.default_rng([contest.split, *(zlib.crc32(text.encode()) for text in texts)])

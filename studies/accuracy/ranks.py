@@ -1,4 +1,4 @@
-"""Who is ahead over all problems: mean ranks, and which differences of them chance could explain."""
+"""Mean ranks of the entries over all problems, with Friedman's test and Nemenyi's critical difference."""
 
 from __future__ import annotations
 
@@ -7,103 +7,75 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinoise._validation import Floats, as_choice, as_number, complain
+from ordinoise._validation import Floats, complain
 from ordinoise.paper.runs.store import StoredResult
-from studies.accuracy.summary import GREATER_IS_BETTER, METRICS, Line, summary, told_entries
+from studies.accuracy.summary import ERROR, Line, oracle_entries, summary
+
+ALPHA = 0.05
+"""Level of the critical difference, by custom."""
 
 
 @dataclass(frozen=True)
 class Ranks:
-    """Mean ranks of entries over blocks, 1 for the best.
+    """Mean ranks of entries by mean absolute error over blocks, 1 for the best.
 
     Attributes
     ----------
-    metric : str
-        What the ranks are of.
     entries : tuple of str
         From the best to the worst.
     mean_ranks : tuple of float
-        Over the blocks, equal values sharing a rank.
+        One per entry; equal errors share a rank.
     n_blocks : int
-        Pairs of a set and a noise.
+        Number of pairs of a set and a noise.
     statistic, p_value : float
-        Friedman's test that all are equally good.
+        Friedman's test that all entries are equally good.
     critical_difference : float
-        Nemenyi's: mean ranks that differ by less do not differ with confidence ``1 - alpha``.
-    alpha : float
-    left_out : tuple of str
-        Entries that lack some block, or the metric.
+        Nemenyi's: mean ranks that differ by less do not differ significantly at the level `ALPHA`.
+    skipped : tuple of str
+        Entries without a result on some block.
     """
 
-    metric: str
     entries: tuple[str, ...]
     mean_ranks: tuple[float, ...]
     n_blocks: int
     statistic: float
     p_value: float
     critical_difference: float
-    alpha: float
-    left_out: tuple[str, ...]
+    skipped: tuple[str, ...]
 
 
-def mean_ranks(
-    results: Iterable[StoredResult],
-    metric: str = "mean_absolute_error",
-    *,
-    noisy: bool = True,
-    with_told: bool = False,
-    entries: Iterable[str] | None = None,
-    alpha: float = 0.05,
-) -> Ranks:
-    """Ranks of the entries, averaged over all sets and noises; each is a block, its scores averaged over splits first.
+def mean_ranks(results: Iterable[StoredResult], *, noisy: bool = True) -> Ranks:
+    """Ranks of the entries, averaged over all blocks; in each block, errors are averaged over the splits first.
 
-    The noises of one set are not independent of each other, as the test would have it: the critical difference is a
-    guide.
+    Entries that are given the noise matrix are not ranked. The noises of one set are not independent, as the test
+    assumes: take the critical difference as a guide.
 
     Parameters
     ----------
     results : iterable of StoredResult
-        What `run_plan` gave.
-    metric : str
-        One of `METRICS`.
+        From `run_plan`.
     noisy : bool, default=True
-        Blocks with noise in the labels, or those without.
-    with_told : bool, default=False
-        Whether entries take part that are told the noise matrix, which nobody knows in practice.
-    entries : iterable of str, optional
-        Only these.
-    alpha : float, default=0.05
-        Of the critical difference.
-
-    Returns
-    -------
-    Ranks
+        Whether to rank on noisy or on clean training labels.
     """
-    as_choice("metric", metric, METRICS)
-    alpha = as_number("alpha", alpha, 0.0, 1.0, open_low=True)
     lines = [line for line in summary(results) if (line.noise != "none") == noisy]
-    known = list(dict.fromkeys(line.entry for line in lines))
-    wanted = [entry for entry in known if with_told or entry not in told_entries()]
-    if entries is not None:
-        wanted = [as_choice("entries", entry, known) for entry in entries]
-    table = _table(lines, wanted, metric)
+    entries = [entry for entry in dict.fromkeys(line.entry for line in lines) if entry not in oracle_entries()]
+    table = _table(lines, entries)
     complete = np.flatnonzero(np.isfinite(table).all(axis=0))
-    present = [wanted[place] for place in complete]
-    absent = tuple(entry for entry in wanted if entry not in present)
-    return _ranked(metric, present, table[:, complete], alpha, absent)
+    ranked = [entries[column] for column in complete]
+    return _ranks(ranked, table[:, complete], tuple(entry for entry in entries if entry not in ranked))
 
 
-def _table(lines: Sequence[Line], entries: Sequence[str], metric: str) -> Floats:
-    """The metric's means, shape (n_blocks, n_entries), smaller better; NaN where there is none."""
+def _table(lines: Sequence[Line], entries: Sequence[str]) -> Floats:
+    """Mean errors of shape (n_blocks, n_entries), NaN where there is none."""
     blocks = list(dict.fromkeys(line.block for line in lines))
     table = np.full((len(blocks), len(entries)), np.nan)
     for line in lines:
         if line.entry in entries:
-            table[blocks.index(line.block), entries.index(line.entry)] = line.means[metric]
-    return -table if GREATER_IS_BETTER[metric] else table
+            table[blocks.index(line.block), entries.index(line.entry)] = line.means[ERROR]
+    return table
 
 
-def _ranked(metric: str, entries: Sequence[str], table: Floats, alpha: float, left_out: tuple[str, ...]) -> Ranks:
+def _ranks(entries: Sequence[str], table: Floats, skipped: tuple[str, ...]) -> Ranks:
     from scipy.stats import friedmanchisquare, rankdata
 
     n_blocks, n_entries = table.shape
@@ -113,23 +85,21 @@ def _ranked(metric: str, entries: Sequence[str], table: Floats, alpha: float, le
     order = np.argsort(means, kind="stable")
     test = friedmanchisquare(*table.T)
     return Ranks(
-        metric=metric,
         entries=tuple(entries[place] for place in order),
         mean_ranks=tuple(means[order].tolist()),
         n_blocks=n_blocks,
         statistic=float(test.statistic),
         p_value=float(test.pvalue),
-        critical_difference=critical_difference(n_entries, n_blocks, alpha),
-        alpha=alpha,
-        left_out=left_out,
+        critical_difference=critical_difference(n_entries, n_blocks),
+        skipped=skipped,
     )
 
 
-def critical_difference(n_entries: int, n_blocks: int, alpha: float = 0.05) -> float:
-    """By how much mean ranks must differ to differ for good (Nemenyi).
+def critical_difference(n_entries: int, n_blocks: int, alpha: float = ALPHA) -> float:
+    """Smallest significant difference of two mean ranks (Nemenyi).
 
-    ``q sqrt(k (k + 1) / (6 n))`` for k entries and n blocks, with q the quantile of the studentized range over the
-    root of two.
+    ``q sqrt(k (k + 1) / (6 n))`` for k entries and n blocks, with q the quantile of the studentized range divided by
+    the square root of two.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From results to a table: mean and spread over the splits of every entry on every problem."""
+"""Summary of the results: mean and standard deviation over the splits of every entry on every problem."""
 
 from __future__ import annotations
 
@@ -12,30 +12,24 @@ from ordinoise.paper.runs.store import StoredResult
 from studies.accuracy.contestants import CONTESTANTS
 from studies.accuracy.contests import STANDARD
 
-GREATER_IS_BETTER = {
-    "mean_absolute_error": False,
-    "zero_one_loss": False,
-    "quadratic_weighted_kappa": True,
-    "ranked_probability_score": False,
-    "fit_seconds": False,
-}
-"""What is measured, and whether more of it is better."""
+ERROR = "mean_absolute_error"
+"""The metric of ranks and pages."""
 
-METRICS = tuple(GREATER_IS_BETTER)
-"""What is measured."""
+METRICS = (ERROR, "zero_one_loss", "quadratic_weighted_kappa", "ranked_probability_score", "fit_seconds")
+"""All metrics, for the CSV table."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What one entry measured on one split.
+    """The metrics of one entry on one split.
 
     Attributes
     ----------
     dataset, noise, entry : str
-        The set with its cut, the noise, and the contestant with its decision if it has two.
+        The set with its cut, the noise, and the contestant with its decision if it has several.
     split, n_training_rows : int
     values : dict
-        The metrics; without the ranked probability score where there are no probabilities.
+        By metric; without the ranked probability score if there are no probabilities.
     """
 
     dataset: str
@@ -54,9 +48,10 @@ class Line:
     ----------
     dataset, noise, entry : str
     n_splits, n_training_rows : int
-        Splits averaged over, and training rows of each (their mean where queries differ in size).
+        Number of splits, and of training rows of each (their mean, since queries differ in size).
     means, sds : dict
-        Of each metric over the splits; NaN where the entry has no such metric or, for the spread, a single split.
+        Mean and standard deviation of each metric over the splits; NaN if the entry lacks the metric, and for the
+        standard deviation of a single split.
     """
 
     dataset: str
@@ -69,17 +64,17 @@ class Line:
 
     @property
     def block(self) -> tuple[str, str]:
-        """The problem that entries are compared on."""
+        """The problem on which entries are compared."""
         return self.dataset, self.noise
 
 
-def told_entries() -> set[str]:
+def oracle_entries() -> set[str]:
     """Entries of contestants that are given the noise matrix."""
-    return {entry for who in CONTESTANTS.values() if who.is_told for entry in who.entries.values()}
+    return {entry for who in CONTESTANTS.values() if who.is_oracle for entry in who.entries.values()}
 
 
 def scores(results: Iterable[StoredResult]) -> Iterator[Score]:
-    """Each entry's measurements; a contestant with two decisions gives two entries."""
+    """The metrics of every entry and split; a contestant with two decisions has two entries."""
     for stored in results:
         trial, result = stored.trial, stored.result
         entries = CONTESTANTS[trial["contestant"]].entries
@@ -96,17 +91,7 @@ def scores(results: Iterable[StoredResult]) -> Iterator[Score]:
 
 
 def summary(results: Iterable[StoredResult]) -> list[Line]:
-    """Mean and standard deviation over splits of every set, noise and entry, in the order in which they first came.
-
-    Parameters
-    ----------
-    results : iterable of StoredResult
-        What `run_plan` gave.
-
-    Returns
-    -------
-    list of Line
-    """
+    """Mean and standard deviation over the splits for every set, noise and entry, in the order of the results."""
     groups: dict[tuple[str, str, str], list[Score]] = {}
     for score in scores(results):
         groups.setdefault((score.dataset, score.noise, score.entry), []).append(score)

@@ -14,9 +14,10 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ordinoise import adjacent, corrupt, inverse_decay
+from ordinoise import adjacent, corrupt, inverse_decay, load_model
 from ordinoise.classifiers.boosting import OrdinalBoostingClassifier
-from ordinoise.estimation import AnchorPoints, ScoreLikelihood
+from ordinoise.columns.coding import IgnoredColumnsWarning
+from ordinoise.estimation import AnchorPoints
 from ordinoise.scoring.metrics import scorer
 
 ASYMMETRIC = np.array([[0.7, 0.15, 0.15, 0], [0, 0.8, 0.15, 0.05], [0.02, 0.2, 0.78, 0], [0.05, 0.1, 0.15, 0.7]])
@@ -160,13 +161,13 @@ def test_raters_with_their_own_matrices() -> None:
     names = np.where(np.random.default_rng(0).random(2000) < 0.5, "ann", "bob")
     noise = {"ann": np.eye(4), "bob": adjacent(4, up=0.95, down=0.0)}
     recorded = np.where(names == "ann", labels, corrupt(labels, noise["bob"], 1))
-    told = OrdinalBoostingClassifier(noise=noise, **FAST).fit(features, recorded, raters=names)
+    informed = OrdinalBoostingClassifier(noise=noise, **FAST).fit(features, recorded, raters=names)
     swapped = OrdinalBoostingClassifier(noise=dict(zip(noise, reversed(noise.values()), strict=True)), **FAST)
     swapped.fit(features, recorded, raters=names)
-    error, swapped_error = (np.abs(model.predict(features) - labels).mean() for model in (told, swapped))
+    error, swapped_error = (np.abs(model.predict(features) - labels).mean() for model in (informed, swapped))
     assert error < 0.75 * swapped_error
     share = (names == "bob").mean()
-    np.testing.assert_allclose(told.noise_matrix_, (1 - share) * noise["ann"] + share * noise["bob"])
+    np.testing.assert_allclose(informed.noise_matrix_, (1 - share) * noise["ann"] + share * noise["bob"])
 
 
 # Rounds ------------------------------------------------------------------------------------------------
@@ -267,9 +268,9 @@ def test_missing_numbers_carry_what_they_say() -> None:
 def test_the_noise_can_be_estimated_through_missing_values_and_categories() -> None:
     noisy = corrupt(GRADE, inverse_decay(4, 0.1), 0)
     model = OrdinalBoostingClassifier(noise="estimate", **FAST).fit(FRAMES["pandas categorical"](), noisy)
-    assert isinstance(model.noise_estimator_, ScoreLikelihood)
+    assert model.noise_.method == "ScoreLikelihood"
     assert np.abs(model.noise_matrix_ - inverse_decay(4, 0.1)).mean() < 0.05
-    np.testing.assert_allclose(model.noise_estimator_.probabilities_.sum(axis=1), 1)
+    assert len(model.noise_.replicates) == 100
 
 
 # Constraints -------------------------------------------------------------------------------------------
@@ -333,9 +334,9 @@ def test_inputs_are_left_as_they_were() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"noise": np.eye(3)}, r"noise_matrix must be 4 x 4, one row a class, got shape \(3, 3\)"),
+    ({"noise": np.eye(3)}, r"noise_matrix must be 4 x 4, one row per class, got shape \(3, 3\)"),
     ({"noise": "guess"}, r"noise must be None, a noise matrix, 'estimate' or an estimator, got 'guess'"),
-    ({"noise": {"a": np.eye(4)}}, r"raters must name the rater of each sample when noise holds a matrix for each"),
+    ({"noise": {"a": np.eye(4)}}, r"raters must name the rater of each sample when noise holds one matrix per rater"),
     ({"decision": "middle"}, r"decision must be one of"),
     ({"n_estimators": 0}, r"n_estimators must be a whole number of at least 1, got 0"),
     ({"n_iter_no_change": 0}, r"n_iter_no_change must be a whole number of at least 1, got 0"),
@@ -362,11 +363,40 @@ def test_what_cannot_be_is_refused_with_a_sentence(settings: dict[str, Any], sen
     assert "\n" not in str(caught.value)
 
 
-def test_dates_are_refused_with_a_sentence() -> None:
-    frame = pd.DataFrame({"day": pd.to_datetime(["2020-01-01"] * len(X)), "size": X[:, 0]})
-    with pytest.raises(
-        ValueError, match=r"column 'day' must hold numbers or be among categorical_features, got Datetime"
-    ):
+def test_dates_are_days_however_they_are_stored() -> None:
+    days = np.random.default_rng(0).permutation(len(X))
+    dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(days, unit="D")
+    as_numbers = OrdinalBoostingClassifier(**FAST).fit(pd.DataFrame({"day": days, "size": X[:, 0]}), Y)
+    for column in (dates, dates.strftime("%Y-%m-%d")):
+        frame = pd.DataFrame({"day": column, "size": X[:, 0]})
+        model = OrdinalBoostingClassifier(**FAST).fit(frame, Y)
+        expected = as_numbers.predict_proba(pd.DataFrame({"day": days, "size": X[:, 0]}))
+        np.testing.assert_allclose(model.predict_proba(frame), expected)
+
+
+def test_columns_that_are_no_features_are_ignored_with_a_warning_and_stay_ignored(tmp_path: Path) -> None:
+    n = len(X)
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(n),
+            "size": X[:, 0],
+            "remark": [f"a remark of its own, number {row}" for row in range(n)],
+            "depth": X[:, 1],
+            "tags": [[row] for row in range(n)],
+        }
+    )
+    with pytest.warns(IgnoredColumnsWarning, match=r"'id' is ignored: it counts the rows; .*'remark'.*; .*'tags'"):
+        model = OrdinalBoostingClassifier(**FAST).fit(frame, Y)
+    bare = OrdinalBoostingClassifier(**FAST).fit(frame[["size", "depth"]], Y)
+    np.testing.assert_array_equal(model.predict_proba(frame), bare.predict_proba(frame[["size", "depth"]]))
+    np.testing.assert_array_equal(model.feature_importances_ > 0, [False, True, False, True, False])
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(frame), model.predict_proba(frame))
+
+
+def test_a_frame_without_any_feature_is_refused() -> None:
+    frame = pd.DataFrame({"id": np.arange(len(X))})
+    with pytest.raises(ValueError, match="X must have a column to learn from, got column 'id' is ignored"):
         OrdinalBoostingClassifier(**FAST).fit(frame, Y)
 
 
@@ -408,8 +438,8 @@ def _cut(path: Path) -> None:
 
 DAMAGE: list[tuple[Any, str]] = [
     (lambda folder: shutil.rmtree(folder), "path must be a model folder"),
-    (lambda folder: (folder / "trees.txt").unlink(), "path must hold trees.txt as it was written"),
-    (lambda folder: _cut(folder / "trees.txt"), "path must hold trees.txt as it was written"),
+    (lambda folder: (folder / "trees.txt").unlink(), "path must hold an unchanged trees.txt"),
+    (lambda folder: _cut(folder / "trees.txt"), "path must hold an unchanged trees.txt"),
     (lambda folder: _edit_settings(folder, files={}), "path must hold a whole model"),
     (lambda folder: _edit_settings(folder, files=3), "path must hold a whole model"),
     (lambda folder: _edit_settings(folder, n_features=7), "path must hold a whole model"),

@@ -54,8 +54,8 @@ def test_the_card_tells_the_data_the_noise_and_the_settings() -> None:
     assert dict(zip(card.classes, card.recorded_counts or [], strict=True)) == {
         grade: NAMED.tolist().count(grade) for grade in GRADES
     }
-    np.testing.assert_array_equal(card.noise["matrix"], UP)
-    assert card.noise["rate"] == pytest.approx((Y != NOISY).mean(), abs=0.03)
+    np.testing.assert_array_equal(card.noise.matrix, UP)
+    assert card.noise.rate == pytest.approx((Y != NOISY).mean(), abs=0.03)
     assert card.changed_settings == ["classes", "learner", "n_folds", "n_jobs", "n_rounds", "noise", "random_state"]
     assert card.n_calibration == 900
     assert card.versions["ordinoise"] == ordinoise.__version__
@@ -75,11 +75,13 @@ def test_scores_out_of_fold_hold_what_clean_labels_show() -> None:
 def test_an_estimated_matrix_comes_with_doubts_and_wider_intervals() -> None:
     model = OrdinalClassifier(**FRONT).fit(X, NOISY)
     card = model.describe()
-    low, high = card.noise["rate_interval"]
-    assert low < card.noise["rate"] < high
-    assert card.noise["is_identifiable"] is model.noise_estimator_.is_identifiable_
-    assert card.noise["identifiability"] in str(card)
-    assert "estimated from the data by ScoreLikelihood" in str(card)
+    assert card.noise is model.noise_
+    assert card.noise.rate is not None
+    assert card.noise.rate_interval is not None
+    low, high = card.noise.rate_interval
+    assert low < card.noise.rate < high
+    assert card.noise.doubt_text in str(card)
+    assert "estimated by ScoreLikelihood" in str(card)
     score = card.scores["zero_one_loss"]
     exact = noise_corrected("zero_one_loss", NOISY, decide(model.out_of_fold_), model.noise_matrix_)  # type: ignore[arg-type]
     assert score["value"] == pytest.approx(exact.value)
@@ -92,7 +94,7 @@ def _words(model: Any) -> str:
 
 def test_the_words_say_what_the_numbers_say() -> None:
     text = _words(_front())
-    for words in ("900 rows of 3 columns (age, size, depth)", f"mid ({np.count_nonzero(NOISY == 1)} times)", "Label noise: known.",
+    for words in ("900 rows of 3 columns (age, size, depth)", f"mid ({np.count_nonzero(NOISY == 1)} times)", "Label noise: given",
                   "share of wrong grades: 0.", "calibrated on 900 recorded labels", "learner='mlp'", "Made of: "):  # fmt: skip
         assert words in text
     assert f"{UP[0, 1]:.3f}" in text
@@ -105,7 +107,7 @@ def test_other_learners_tell_what_they_have() -> None:
     assert "Scores: none" in trusting
     assert "not calibrated" in trusting
     raters = np.arange(900) % 2
-    assert "known, for 2 raters" in _words(
+    assert "given, one matrix per rater (2)" in _words(
         OrdinalMLPClassifier(noise={0: UP, 1: np.eye(3)}, **NETWORK).fit(X, NOISY, raters=raters)
     )
     assert "by AnchorPoints" in _words(OrdinalMLPClassifier(noise=AnchorPoints(), **NETWORK).fit(X, NOISY))

@@ -11,12 +11,12 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ordinoise import AnchorPoints, adjacent, corrupt, inverse_decay
-from ordinoise.classifiers.blend.fitting import blend_weights
 from ordinoise.classifiers.blend.members import Recorded, candidates
+from ordinoise.classifiers.blend.mixture import blend_weights
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.estimation import IdentifiabilityWarning
-from ordinoise.estimation.resolution import ResolvedNoise
+from sklearn_failures import TEXT_CHECKS
 
 ASYMMETRIC = adjacent(4, up=0.4, down=0.02)
 
@@ -35,12 +35,11 @@ NETWORKS: dict[str, Any] = FAST | {"learner": "mlp"}
 FOLDS = "repeating a row moves rows between folds; weighting it does not"
 
 
-@pytest.mark.filterwarnings("ignore::ordinoise.labels.AlphabeticalOrderWarning")
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 @parametrize_with_checks(
     # The mode, since the checks hold `predict` to the most probable class.
     [OrdinalClassifier("mlp", decision="mode", n_folds=2, n_rounds=1, n_jobs=1, random_state=0)],
-    expected_failed_checks=lambda _: {"check_sample_weight_equivalence_on_dense_data": FOLDS},
+    expected_failed_checks=lambda _: TEXT_CHECKS | {"check_sample_weight_equivalence_on_dense_data": FOLDS},
 )
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)
@@ -116,9 +115,19 @@ def test_the_noise_is_estimated_with_an_interval() -> None:
     noise = inverse_decay(4, 0.15)
     model = OrdinalClassifier(**NETWORKS).fit(features, corrupt(labels, noise, 2))
     assert np.abs(model.noise_matrix_ - noise).mean() < 0.05
-    low, high = model.noise_estimator_.noise_rate_interval_
-    assert low < model.noise_estimator_.noise_rate_ < high
-    assert model.noise_estimator_.probabilities_.shape == (1500, 4)
+    assert model.noise_.rate_interval is not None
+    assert model.noise_.rate is not None
+    low, high = model.noise_.rate_interval
+    assert low < model.noise_.rate < high
+    assert model.noise_.source == "estimated"
+    assert len(model.noise_.replicates) == 500
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_the_noise_alone_is_what_a_whole_fit_finds() -> None:
+    whole = OrdinalClassifier(**NETWORKS).fit(X, NOISY)
+    alone = OrdinalClassifier(**NETWORKS).estimate_noise(X, NOISY)
+    assert alone.to_dict() == whole.noise_.to_dict()
 
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
@@ -133,16 +142,18 @@ def test_an_estimate_of_no_noise_is_the_model_that_trusts() -> None:
 
 
 def test_few_rows_are_trusted_with_a_warning() -> None:
-    with pytest.warns(IdentifiabilityWarning, match="the labels are trusted: .* takes 50 rows .* got 40 rows"):
+    with pytest.warns(IdentifiabilityWarning, match="too few rows to tell .* takes 50 rows .* got 40 rows"):
         model = OrdinalClassifier(**NETWORKS).fit(X[:40], Y[:40])
     np.testing.assert_array_equal(model.noise_matrix_, np.eye(4))
-    assert model.noise_estimator_ is None
+    assert model.noise_.source == "too few rows"
+    assert model.noise_.rate is None
+    assert model.noise_.doubt_codes == ("too-few-rows",)
 
 
 def test_an_estimator_of_ones_own_is_used() -> None:
     model = OrdinalClassifier(noise=AnchorPoints(n_bootstrap=0), **NETWORKS).fit(X, NOISY)
-    assert isinstance(model.noise_estimator_, AnchorPoints)
-    np.testing.assert_array_equal(model.noise_matrix_, model.noise_estimator_.noise_matrix_)
+    assert model.noise_.method == "AnchorPoints"
+    np.testing.assert_array_equal(model.noise_matrix_, model.noise_.matrix)
 
 
 @pytest.mark.parametrize("learner", ["mlp", "boosting"])
@@ -165,9 +176,9 @@ def test_each_rater_is_read_by_their_own_matrix() -> None:
 
 def test_a_settled_label_speaks_for_one_grade_and_the_others_for_what_the_noise_allows() -> None:
     table = Table(X, Filling.of(X, []))
-    data = Recorded(table, NOISY, np.ones(len(Y)), ResolvedNoise(ASYMMETRIC[None], None))
+    data = Recorded(table, NOISY, np.ones(len(Y)), ASYMMETRIC[None])
     rows = np.array([3, 40])
-    settled = data.with_settled((rows, Y[rows]))
+    settled = data.with_trusted((rows, Y[rows]))
     expected = data.likelihood.copy()
     expected[rows] = np.eye(4)[Y[rows]]
     np.testing.assert_array_equal(settled.likelihood, expected)
@@ -175,8 +186,8 @@ def test_a_settled_label_speaks_for_one_grade_and_the_others_for_what_the_noise_
 
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
-def test_trusted_labels_are_learned_from_and_bear_witness_of_the_noise() -> None:
-    """Grades overlap so much that noise between neighbours is hardly told from it, until the worst 200 are settled."""
+def test_trusted_labels_train_the_models_and_inform_the_noise_estimate() -> None:
+    """Grades overlap so much that it looks like noise between neighbours, until the worst 200 labels are verified."""
     features, true = _data(1200, seed=7, scale=0.5)
     noisy = corrupt(true, ASYMMETRIC, 3)
     alone = OrdinalClassifier(**NETWORKS).fit(features, noisy)
@@ -186,7 +197,7 @@ def test_trusted_labels_are_learned_from_and_bear_witness_of_the_noise() -> None
     helped = OrdinalClassifier(**NETWORKS).fit(features, noisy, trusted=(worst, true[worst]))
     X_new, y_new = _data(3000, seed=8, scale=0.5)
     distance = [np.abs(model.noise_matrix_ - ASYMMETRIC).mean() for model in (alone, helped)]
-    width = [np.ptp(model.noise_estimator_.noise_rate_interval_) for model in (alone, helped)]
+    width = [np.ptp(np.array(model.noise_.rate_interval)) for model in (alone, helped)]
     errors = [np.abs(model.predict(X_new) - y_new).mean() for model in (alone, helped)]
     assert distance[1] < 0.5 * distance[0]
     assert width[1] < 0.7 * width[0]
@@ -291,7 +302,7 @@ def test_bad_settings_get_one_sentence(settings: dict[str, Any], sentence: str) 
 
 
 def test_raters_do_not_go_with_an_estimate() -> None:
-    with pytest.raises(ValueError, match="noise must hold a matrix for each rater when raters are given"):
+    with pytest.raises(ValueError, match="noise must hold one matrix per rater when raters are given"):
         OrdinalClassifier(**NETWORKS).fit(X, Y, raters=Y)
 
 

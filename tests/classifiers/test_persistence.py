@@ -57,7 +57,7 @@ def test_nothing_is_overwritten_and_nothing_is_left_behind(tmp_path: Path) -> No
     with pytest.raises(ValueError, match=r"path must lie in a folder that exists"):
         model.save(tmp_path / "absent" / "model")
     model.set_params(class_weight=object())
-    with pytest.raises(ValueError, match=r"class_weight must be something that JSON can hold, to be saved, got object"):
+    with pytest.raises(ValueError, match=r"class_weight must be a value that can be saved as JSON, got object"):
         model.save(tmp_path / "model")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
@@ -82,8 +82,8 @@ DAMAGE: list[tuple[Any, str]] = [
     (lambda folder: (folder / "model.json").write_bytes(b"\xff\xfe\x00"), "path must hold a readable model.json"),
     (lambda folder: (folder / "arrays.safetensors").unlink(), "path must hold arrays in arrays.safetensors"),
     (lambda folder: (folder / "arrays.safetensors").write_bytes(b"\0" * 100), "path must hold arrays in"),
-    (lambda folder: _edit_settings(folder, format_version=99), "written by a newer ordinoise"),
-    (lambda folder: _edit_settings(folder, format_version="1"), "format version 1 or older, got 1"),
+    (lambda folder: _edit_settings(folder, format_version=99), "written by another version of ordinoise"),
+    (lambda folder: _edit_settings(folder, format_version="1"), "format version 2, got 1"),
     (lambda folder: _edit_settings(folder, kind="OrdinalBoostingClassifier"), "path must hold a model of kind 'OrdinalMLPClassifier'"),
     (lambda folder: _edit_settings(folder, settings=None), "path must hold settings in model.json"),
     (lambda folder: _edit_settings(folder, settings={}), "path must hold a whole model"),

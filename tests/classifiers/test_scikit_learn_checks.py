@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, parametrize_with_checks
 
 from ordinoise import OrdinalBoostingClassifier, OrdinalMLPClassifier
+from sklearn_failures import TEXT_CHECKS
 
 MINI_BATCHES = "mini-batches of repeated samples are other batches than those of weighted ones; full batches agree"
 
@@ -22,10 +22,10 @@ STOPPED = OrdinalBoostingClassifier(head="softmax", decision="mode", **FEW_TREES
 
 def _expected_failures(estimator: Any) -> dict[str, str]:
     reason = MINI_BATCHES if isinstance(estimator, OrdinalMLPClassifier) else COUNTS
-    return {} if estimator is STOPPED else {"check_sample_weight_equivalence_on_dense_data": reason}
+    weights = {} if estimator is STOPPED else {"check_sample_weight_equivalence_on_dense_data": reason}
+    return TEXT_CHECKS | weights
 
 
-@pytest.mark.filterwarnings("ignore::ordinoise.labels.AlphabeticalOrderWarning")
 @parametrize_with_checks([MEDIAN, MODE, TREES, STOPPED], expected_failed_checks=_expected_failures)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -175,17 +175,6 @@ def _edited(folder: Path, thresholds: Any, **changes: Any) -> None:
     save_file({name: array for name, array in arrays.items() if array is not None}, folder / "arrays.safetensors")
 
 
-def test_a_folder_from_before_there_were_sets_still_loads(tmp_path: Path) -> None:
-    _network().save(tmp_path / "model")
-    _edited(tmp_path / "model", None, sets=None, facts=None)
-    back = OrdinalMLPClassifier.load(tmp_path / "model")
-    np.testing.assert_array_equal(back.predict(X), _network().predict(X))
-    assert back.set_calibration_ is None
-    assert back.describe().n_samples is None
-    assert "unknown number of rows" in str(back.describe())
-    assert back.partial_fit(X, NOISY).describe().recorded_counts is None
-
-
 @pytest.mark.parametrize(
     "thresholds",
     [np.linspace(0, 1, 7), np.linspace(1, 0, 1000), np.linspace(0, 2, 1000), np.full(1000, np.nan)],
@@ -206,9 +195,9 @@ def test_a_cost_matrix_may_come_with_the_question(make: Any) -> None:
     distance = np.subtract.outer(np.arange(4), np.arange(4)).astype(float)
     cost = np.where(distance > 0, 5 * distance, -distance)  # a grade too low costs five times as much
     model = make()
-    chances = model.predict_proba(X)
-    np.testing.assert_array_equal(model.predict(X, decision=cost), decide(chances, cost))
-    np.testing.assert_array_equal(model.predict(X, decision="mode"), decide(chances, "mode"))
+    probabilities = model.predict_proba(X)
+    np.testing.assert_array_equal(model.predict(X, decision=cost), decide(probabilities, cost))
+    np.testing.assert_array_equal(model.predict(X, decision="mode"), decide(probabilities, "mode"))
     np.testing.assert_array_equal(model.predict(X, decision=None), model.predict(X))
     assert (model.predict(X, decision=cost) >= model.predict(X)).all()
     assert (model.predict(X, decision=cost) > model.predict(X, decision=cost.T)).any()

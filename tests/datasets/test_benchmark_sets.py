@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ordinoise.datasets import MissingFileError, ordinal_benchmark
-from ordinoise.datasets.benchmark import BENCHMARKS
+from ordinoise.datasets import MissingFileError
+from ordinoise.datasets.benchmark import BENCHMARKS, ordinal_benchmark
 
 
 def test_there_are_nine_benchmarks() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ordinoise.datasets import cut_points, interval_names, to_ordinal
+from ordinoise.datasets.cuts import cut_points, interval_names, to_ordinal
 
 WHOLE = st.lists(st.integers(-1000, 1000), min_size=2, max_size=60)
 TIED = st.lists(st.integers(0, 12), min_size=2, max_size=80)
@@ -17,7 +17,7 @@ CUT_WAYS = st.sampled_from(["equal_frequency", "equal_width"])
 
 
 def graded(target: list[int], n_classes: int, strategy: str) -> np.ndarray:
-    """The grades, leaving out the examples whose ties or gaps are refused."""
+    """The grades; examples whose ties or gaps are refused are skipped."""
     try:
         return to_ordinal(target, n_classes, strategy)
     except ValueError:

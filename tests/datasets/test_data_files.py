@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from ordinoise.datasets import MissingFileError, abalone, boston
+from ordinoise.datasets import MissingFileError
 from ordinoise.datasets.files import DataFile, locate, read_numbers, verified
+from ordinoise.datasets.paper import abalone, boston
 
 TEXT = "1,2\n3,4\n5,6\n"
 FILE = DataFile("paper/deep/small.csv", 3, hashlib.sha256(TEXT.encode()).hexdigest(), "nowhere")
@@ -25,7 +26,7 @@ def test_the_file_is_found_from_every_folder_on_the_way_down(tmp_path: Path) -> 
         assert locate(FILE, str(folder)) == path
 
 
-def test_the_environment_names_the_folder_where_data_dir_is_left_out(
+def test_the_environment_names_the_folder_where_no_data_dir_is_given(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ORDINOISE_DATA", str(tmp_path))
@@ -52,7 +53,7 @@ def test_an_absent_file_is_named_with_the_folder_and_what_to_do(tmp_path: Path) 
 
 
 def test_an_absent_folder_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(MissingFileError, match=r"got '.*nowhere', which is no folder"):
+    with pytest.raises(MissingFileError, match=r"got '.*nowhere', which is not a folder"):
         boston(tmp_path / "nowhere")
 
 
@@ -77,13 +78,13 @@ def test_the_archives_file_passes_and_no_other_does(tmp_path: Path) -> None:
     assert verified(FILE, tmp_path, verify=False) == path
 
 
-def test_a_truncated_file_is_told_by_its_rows(tmp_path: Path) -> None:
+def test_a_truncated_file_is_refused_with_its_number_of_rows(tmp_path: Path) -> None:
     put(tmp_path, TEXT[:8])
     with pytest.raises(ValueError, match=r"small.csv must be the archive's file of 3 rows .* got 2 rows"):
         verified(FILE, tmp_path)
 
 
-def test_header_lines_are_no_rows(tmp_path: Path) -> None:
+def test_header_lines_are_not_counted_as_rows(tmp_path: Path) -> None:
     text = "a,b\n" + TEXT
     put(tmp_path, text)
     file = DataFile("small.csv", 3, hashlib.sha256(text.encode()).hexdigest(), "nowhere", n_header=1)

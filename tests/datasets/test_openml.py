@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from sklearn.utils import Bunch
 
-from ordinoise.datasets import OrdinalDataset, abalone, boston, california, computer
+from ordinoise.datasets import OrdinalDataset
 from ordinoise.datasets._tables import ABALONE, BOSTON, CALIFORNIA, COMPUTER, NumericTable
+from ordinoise.datasets.paper import abalone, boston, california, computer
 
 Reader = Callable[..., OrdinalDataset]
 SETS: dict[str, tuple[NumericTable, Reader]] = {

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ordinoise.datasets import OrdinalDataset, abalone, boston, california, computer, mslr, to_ordinal
+from ordinoise.datasets import OrdinalDataset, to_ordinal
+from ordinoise.datasets.paper import abalone, boston, california, computer, mslr
 
 READERS = {"boston": boston, "abalone": abalone, "computer": computer, "california": california}
 FILES = {
@@ -75,7 +76,7 @@ def test_california_in_classes_of_equal_frequency_is_nearly_even(data_dir: Path)
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_every_numeric_set_can_be_cut_otherwise(name: str, data_dir: Path) -> None:
+def test_every_numeric_set_can_be_cut_differently(name: str, data_dir: Path) -> None:
     data = READERS[name](data_dir, n_classes=3, strategy="equal_frequency")
     assert data.n_classes == 3
     assert set(data.labels.tolist()) == {0, 1, 2}
@@ -136,7 +137,7 @@ def test_mslr_puts_each_number_in_its_column(whole_mslr: OrdinalDataset, data_di
     assert np.array_equal(whole_mslr.features[0], literal)
 
 
-def test_mslr_keeps_columns_in_place_where_the_first_is_left_out(tmp_path: Path) -> None:
+def test_mslr_keeps_columns_in_place_where_the_first_is_absent(tmp_path: Path) -> None:
     (tmp_path / "test.txt").write_text("2 qid:7 2:1.5 136:4\n0 qid:7 3:1\n")
     data = mslr(tmp_path, subset="test", verify=False)
     assert data.features[0, 1] == 1.5

@@ -14,8 +14,8 @@ from ordinoise.datasets import synthetic
 from ordinoise.estimation import AnchorPoints, ConfidentJoint, IdentifiabilityWarning, ScoreLikelihood
 from ordinoise.estimation._likelihood_ratio import likelihood_ratio
 from ordinoise.estimation.anchor_points import anchored_matrix
-from ordinoise.estimation.base import implied_prior
 from ordinoise.estimation.confident_joint import confident_matrix
+from ordinoise.noise.record import implied_shares
 
 NOISE = np.array(
     [[0.80, 0.15, 0.05, 0.0], [0.02, 0.70, 0.20, 0.08], [0.10, 0.05, 0.80, 0.05], [0.02, 0.03, 0.25, 0.70]]
@@ -48,20 +48,20 @@ def test_the_estimate_is_near_the_truth_and_nearer_than_its_transpose(estimator:
 def test_every_estimator_gives_intervals_a_rate_and_a_word(estimator: Any) -> None:
     fitted = _fitted(estimator)
     np.testing.assert_allclose(fitted.noise_matrix_.sum(axis=1), 1)
-    np.testing.assert_allclose(fitted.class_prior_.sum(), 1)
-    low, high = fitted.noise_matrix_interval_
+    np.testing.assert_allclose(fitted.noise_.class_shares.sum(), 1)
+    low, high = fitted.noise_.interval
     assert (low <= high).all()
     assert ((low - 0.05 <= fitted.noise_matrix_) & (fitted.noise_matrix_ <= high + 0.05)).all()
-    assert fitted.noise_rate_interval_[0] <= fitted.noise_rate_ + 0.02
-    assert fitted.noise_rate_interval_[1] >= fitted.noise_rate_ - 0.02
-    assert fitted.bootstrap_matrices_.shape == (20, 4, 4)
+    assert fitted.noise_.rate_interval[0] <= fitted.noise_.rate + 0.02
+    assert fitted.noise_.rate_interval[1] >= fitted.noise_.rate - 0.02
+    assert fitted.noise_.replicates.shape == (20, 4, 4)
     assert fitted.likelihood_ratio_ > 20
-    assert isinstance(fitted.identifiability_, str)
+    assert isinstance(fitted.noise_.doubt_text, str)
 
 
 @by_name
 def test_the_same_seed_gives_the_same_estimate(estimator: Any) -> None:
-    np.testing.assert_array_equal(_fitted(estimator).bootstrap_matrices_, _fitted(estimator).bootstrap_matrices_)
+    np.testing.assert_array_equal(_fitted(estimator).noise_.replicates, _fitted(estimator).noise_.replicates)
 
 
 @by_name
@@ -69,7 +69,7 @@ def test_named_grades_give_the_estimate_of_their_ranks(estimator: Any) -> None:
     order = ["poor", "fair", "good", "best"]
     named = _fitted(estimator, np.array(order)[RECORDED], classes=order, n_bootstrap=0)
     np.testing.assert_array_equal(named.noise_matrix_, _fitted(estimator, n_bootstrap=0).noise_matrix_)
-    assert np.isnan(named.noise_rate_interval_).all()
+    assert named.noise_.rate_interval is None
 
 
 @by_name
@@ -121,9 +121,12 @@ def test_confident_counts_equal_a_literal_count() -> None:
     np.testing.assert_allclose(confident_matrix(probabilities, ranks), joint / joint.sum(axis=1, keepdims=True))
 
 
-def test_implied_prior_inverts_the_noise() -> None:
-    prior = np.array([0.1, 0.4, 0.3, 0.2])
-    np.testing.assert_allclose(implied_prior(NOISE, prior @ NOISE, n_steps=20_000), prior, atol=1e-6)
+def test_implied_shares_invert_the_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    shares = np.array([0.1, 0.4, 0.3, 0.2])
+    np.testing.assert_allclose(implied_shares(NOISE, 700 * shares @ NOISE), shares, atol=0.01)
+    monkeypatch.setattr("ordinoise.noise.record.SHARES_STEPS", 20_000)
+    np.testing.assert_allclose(implied_shares(NOISE, shares @ NOISE), shares, atol=1e-6)
+    assert implied_shares(np.eye(4), [5, 0, 0, 5], least=0.01).min() > 0.009
 
 
 def test_the_likelihood_ratio_prefers_the_true_matrix() -> None:
@@ -135,7 +138,7 @@ def test_the_likelihood_ratio_prefers_the_true_matrix() -> None:
 
 def test_clean_labels_get_little_noise() -> None:
     fitted = _fitted(ESTIMATORS[2], DATA.labels)
-    assert fitted.noise_rate_ < 0.02
+    assert fitted.noise_.rate < 0.02
     assert np.abs(fitted.noise_matrix_ - np.eye(4)).mean() < 0.01
 
 
@@ -145,11 +148,11 @@ def test_trusted_labels_pull_the_estimate() -> None:
     trusting = _fitted(base, trusted=(rows, DATA.labels[rows]))
     assert np.abs(trusting.noise_matrix_ - NOISE).mean() < np.abs(_fitted(base).noise_matrix_ - NOISE).mean() + 0.005
     lying = _fitted(base, trusted=(rows, RECORDED[rows]))
-    assert lying.noise_rate_ < trusting.noise_rate_ / 2
+    assert lying.noise_.rate < trusting.noise_.rate / 2
 
 
 def test_a_prior_rate_pulls_the_rate() -> None:
-    low, high = (_fitted(ESTIMATORS[2], prior_rate=rate).noise_rate_ for rate in (0.05, 0.5))
+    low, high = (_fitted(ESTIMATORS[2], prior_rate=rate).noise_.rate for rate in (0.05, 0.5))
     assert low < high
 
 
@@ -170,8 +173,8 @@ def test_estimate_in_the_classifier_is_the_score_likelihood() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IdentifiabilityWarning)
         model = OrdinalMLPClassifier(noise="estimate", max_iter=5, random_state=0).fit(DATA.features, RECORDED)
-    assert isinstance(model.noise_estimator_, ScoreLikelihood)
-    np.testing.assert_array_equal(model.noise_matrix_, model.noise_estimator_.noise_matrix_)
+    assert model.noise_.method == "ScoreLikelihood"
+    np.testing.assert_array_equal(model.noise_matrix_, model.noise_.matrix)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,10 @@ def fit() -> LikelihoodFit:
     return score_likelihood(*simulated(20_000, ASYMMETRIC))
 
 
+def rate_of(fit: LikelihoodFit) -> float:
+    return float(1 - fit.class_shares @ fit.noise_matrix.diagonal())
+
+
 def distance(one: Floats, other: Floats) -> float:
     return float(np.abs(one - other).mean())
 
@@ -48,10 +52,9 @@ def test_gradient_equals_finite_differences(name: str, knowing: bool) -> None:
     probabilities, labels = simulated(400, ASYMMETRIC)
     bins = binned_scores(probabilities @ np.arange(4), labels, np.ones(400), 4, 30)
     curve, family, rng = score_curve(bins), noise_family(name, 4), np.random.default_rng(3)
-    trusted = np.diag([5.0, 0, 3, 2]) + (rng.integers(3, size=(4, 4)) if name != "none" else 0)
     rate = (-1.5, 0.3) if knowing and name != "none" else None
-    settled = rng.integers(2, size=(30, 4, 4)) * np.eye(4) + (rng.integers(2, size=(30, 4, 4)) if name != "none" else 0)
-    objective = Objective(bins, curve, family, trusted * knowing, rate, settled if knowing else None)
+    trusted = rng.integers(2, size=(30, 4, 4)) * np.eye(4) + (rng.integers(2, size=(30, 4, 4)) if name != "none" else 0)
+    objective = Objective(bins, curve, family, rate, trusted if knowing else None)
     here = np.concatenate([curve.start(bins), family.start(0.1)])
     here += 0.1 * rng.normal(size=len(here))
     step = 1e-5 * np.eye(len(here))
@@ -69,12 +72,10 @@ def test_information_is_the_mean_square_of_the_gradient() -> None:
     here = np.concatenate([curve.start(bins), family.start(0.1)])
     clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.basis(bins.score)))
     recorded = clean @ family.noise_matrix(here[curve.n_parameters :])
-    rng, trusted = np.random.default_rng(0), np.zeros((4, 4))
+    rng = np.random.default_rng(0)
     drawn = [np.stack([rng.multinomial(20, row) for row in recorded]).astype(float) for _ in range(600)]
-    gradients = np.array(
-        [Objective(bins.with_counts(c), curve, family, trusted).expansion(here).gradient for c in drawn]
-    )
-    expected = Objective(bins.with_counts(20 * recorded), curve, family, trusted).expansion(here).information
+    gradients = np.array([Objective(bins.with_counts(c), curve, family).expansion(here).gradient for c in drawn])
+    expected = Objective(bins.with_counts(20 * recorded), curve, family).expansion(here).information
     prior = np.zeros_like(expected)
     prior[: curve.n_parameters, : curve.n_parameters] = curve.prior.precision
     prior[curve.n_parameters :, curve.n_parameters :] = family.prior.precision
@@ -84,18 +85,11 @@ def test_information_is_the_mean_square_of_the_gradient() -> None:
 def test_asymmetric_noise_is_recovered_and_its_transpose_is_not(fit: LikelihoodFit) -> None:
     assert distance(fit.noise_matrix, ASYMMETRIC) < 0.01
     assert distance(fit.noise_matrix.T, ASYMMETRIC) > 0.03
-    assert fit.converged
+    assert all(family.converged for name, family in fit.families.items() if fit.family_weights[name] > 0.01)
     truth = clean_probabilities(20_000).mean(axis=0)
-    assert_allclose(fit.class_prior, truth, atol=0.02)
-    assert fit.noise_rate == pytest.approx(1 - truth @ ASYMMETRIC.diagonal(), abs=0.02)
+    assert_allclose(fit.class_shares, truth, atol=0.02)
+    assert rate_of(fit) == pytest.approx(1 - truth @ ASYMMETRIC.diagonal(), abs=0.02)
     assert fit.log_likelihood > fit.log_likelihood_without_noise + 100
-
-
-def test_clean_probabilities_are_recovered_along_the_score(fit: LikelihoodFit) -> None:
-    probabilities, _ = simulated(20_000, ASYMMETRIC)
-    scores = probabilities @ np.arange(4)
-    assert distance(fit.class_probabilities_at(scores), clean_probabilities(20_000)) < 0.02
-    assert distance(fit.class_probabilities_at(scores), probabilities) > 0.05
 
 
 @pytest.mark.parametrize("name", ["power_decay", "unimodal", "free"])
@@ -127,31 +121,22 @@ def test_reversing_the_classes_reverses_the_matrix(family: str) -> None:
     straight = score_likelihood(probabilities, labels, family=family)
     mirrored = score_likelihood(probabilities[:, ::-1], 3 - labels, family=family)
     assert_allclose(mirrored.noise_matrix[::-1, ::-1], straight.noise_matrix, atol=2e-3)
-    assert_allclose(mirrored.class_prior[::-1], straight.class_prior, atol=2e-3)
+    assert_allclose(mirrored.class_shares[::-1], straight.class_shares, atol=2e-3)
 
 
 def test_clean_labels_give_little_noise() -> None:
     fit = score_likelihood(*simulated(1_500, np.eye(4)))
-    assert fit.noise_rate < 0.05
+    assert rate_of(fit) < 0.05
     assert fit.family_weights["none"] > 0.5
 
 
 def test_intervals_of_clean_labels_hold_zero() -> None:
     fit = score_likelihood(*simulated(1_500, np.eye(4)))
     for draws in (bootstrap(fit, n_draws=30, random_state=0), posterior_draws(fit, random_state=0)):
-        low, high = draws.noise_rate_interval()
-        assert low == pytest.approx(0, abs=1e-9)
-        assert high < 0.2
-
-
-def test_trusted_labels_pull_the_estimate_towards_what_they_show() -> None:
-    probabilities, labels = simulated(1_000, adjacent(4, up=0.25, down=0.08), steepness=1.5)
-    alone = score_likelihood(probabilities, labels)
-    seen = np.round(2_000 * ASYMMETRIC)
-    informed = score_likelihood(probabilities, labels, trusted=seen)
-    assert distance(informed.noise_matrix, ASYMMETRIC) < 0.25 * distance(alone.noise_matrix, ASYMMETRIC)
-    assert distance(informed.noise_matrix, ASYMMETRIC) < 0.5 * distance(informed.noise_matrix, ASYMMETRIC.T)
-    assert informed.family_weights.get("none", 0.0) == 0
+        interval = fit.noise(draws).rate_interval
+        assert interval is not None
+        assert interval[0] == pytest.approx(0, abs=1e-9)
+        assert interval[1] < 0.2
 
 
 def test_labels_settled_in_order_of_suspicion_sharpen_the_estimate_and_do_not_bias_it() -> None:
@@ -164,12 +149,12 @@ def test_labels_settled_in_order_of_suspicion_sharpen_the_estimate_and_do_not_bi
     suspicion = 1 - (after / after.sum(axis=1, keepdims=True))[np.arange(3_000), labels]
     rows = np.argsort(-suspicion)[:400]
     alone = score_likelihood(clean @ noise, labels)
-    informed = score_likelihood(clean @ noise, labels, settled=(rows, true[rows]))
+    informed = score_likelihood(clean @ noise, labels, trusted=(rows, true[rows]))
+    assert distance(informed.noise_matrix, noise) < 0.025
+    # Counted as a random sample, the same rows would show a far noisier matrix.
     pairs = np.zeros((4, 4))
     np.add.at(pairs, (true[rows], labels[rows]), 1)
-    by_chance = score_likelihood(clean @ noise, labels, trusted=pairs)
-    assert distance(informed.noise_matrix, noise) < 0.025
-    assert distance(by_chance.noise_matrix, noise) > 0.05
+    assert distance(pairs / pairs.sum(axis=1, keepdims=True), noise) > 0.05
     assert informed.noise_rate_sd < 0.7 * alone.noise_rate_sd
 
 
@@ -181,11 +166,11 @@ def test_information_of_settled_labels_is_the_mean_square_of_their_gradient() ->
     clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.basis(bins.score)))
     joint = clean[:, :, None] * family.noise_matrix(here[curve.n_parameters :])
     posterior = joint / joint.sum(axis=1, keepdims=True)
-    rng, nothing = np.random.default_rng(0), np.zeros((4, 4))
+    rng = np.random.default_rng(0)
     chosen = rng.integers(0, 30, size=(10, 4))  # how many of each bin and record are looked at, for whatever reason
 
-    def expansion(settled: Floats | None) -> tuple[Floats, Floats]:
-        found = Objective(bins, curve, family, nothing, None, settled).expansion(here)
+    def expansion(trusted: Floats | None) -> tuple[Floats, Floats]:
+        found = Objective(bins, curve, family, None, trusted).expansion(here)
         return found.gradient, found.information
 
     drawn = [
@@ -194,7 +179,7 @@ def test_information_of_settled_labels_is_the_mean_square_of_their_gradient() ->
         .astype(float)
         for _ in range(600)
     ]
-    gradients = np.array([expansion(settled)[0] for settled in drawn])
+    gradients = np.array([expansion(trusted)[0] for trusted in drawn])
     added = expansion(drawn[0])[1] - expansion(None)[1]
     assert np.abs(np.cov(gradients.T) - added).max() < 0.15 * np.abs(added).max()
 
@@ -202,10 +187,9 @@ def test_information_of_settled_labels_is_the_mean_square_of_their_gradient() ->
 @pytest.mark.parametrize("believed", [0.1, 0.4])
 def test_a_believed_rate_pulls_the_estimate(believed: float) -> None:
     probabilities, labels = simulated(600, adjacent(4, up=0.2, down=0.1), steepness=1.5)
-    firm = score_likelihood(probabilities, labels, prior_rate=believed, prior_rate_sd=0.02)
-    loose = score_likelihood(probabilities, labels, prior_rate=believed, prior_rate_sd=2.0)
-    assert firm.noise_rate == pytest.approx(believed, abs=0.02)
-    assert abs(logit(loose.noise_rate) - logit(believed)) > abs(logit(firm.noise_rate) - logit(believed))
+    alone = rate_of(score_likelihood(probabilities, labels))
+    pulled = rate_of(score_likelihood(probabilities, labels, prior_rate=believed))
+    assert abs(logit(pulled) - logit(believed)) < 0.5 * abs(logit(alone) - logit(believed))
 
 
 def test_only_the_ratio_of_weights_counts_and_no_weight_is_no_sample() -> None:
@@ -220,22 +204,19 @@ def test_only_the_ratio_of_weights_counts_and_no_weight_is_no_sample() -> None:
     assert distance(kept.noise_matrix, odd.noise_matrix) < 0.01
 
 
-def test_a_warm_start_ends_where_the_cold_one_did(fit: LikelihoodFit) -> None:
-    warm = score_likelihood(*simulated(20_000, ASYMMETRIC), warm_start=fit.parameters)
-    assert_allclose(warm.noise_matrix, fit.noise_matrix, atol=1e-3)
-
-
 def test_intervals_are_reproducible_and_hold_the_truth(fit: LikelihoodFit) -> None:
     rate = 1 - clean_probabilities(20_000).mean(axis=0) @ ASYMMETRIC.diagonal()
     for draws in (bootstrap(fit, n_draws=30, random_state=4), posterior_draws(fit, n_draws=100, random_state=4)):
-        low, high = draws.noise_rate_interval(0.99)
+        low, high = fit.noise(draws, 0.99).rate_interval or (0, 0)
         assert low < rate < high < low + 0.15
-        below, above = draws.noise_matrix_interval()
+        interval = fit.noise(draws).interval
+        assert interval is not None
+        below, above = interval
         assert (below <= above).all()
         assert ((below - 0.02 < ASYMMETRIC) & (above + 0.02 > ASYMMETRIC)).all()
     again = posterior_draws(fit, n_draws=100, random_state=4)
-    assert_allclose(again.noise_matrices, draws.noise_matrices)
-    few = [bootstrap(fit, n_draws=5, random_state=seed).noise_rates for seed in (1, 1, 2)]
+    assert_allclose(again[0], draws[0])
+    few = [bootstrap(fit, n_draws=5, random_state=seed)[1] for seed in (1, 1, 2)]
     assert_allclose(few[0], few[1])
     assert np.abs(few[0] - few[2]).max() > 1e-6
 
@@ -243,32 +224,31 @@ def test_intervals_are_reproducible_and_hold_the_truth(fit: LikelihoodFit) -> No
 def test_refits_scatter_as_much_as_the_information_says() -> None:
     """Sixty refits know their own spread to about 10 %; priors and flat directions widen the margin."""
     fit = score_likelihood(*simulated(8_000, ASYMMETRIC), family="power_decay")
-    spread = bootstrap(fit, n_draws=60, random_state=0).noise_rates.std()
+    spread = bootstrap(fit, n_draws=60, random_state=0)[1].std()
     assert 0.6 < spread / fit.noise_rate_sd < 1.4
-    assert posterior_draws(fit, random_state=0).noise_rates.std() == pytest.approx(fit.noise_rate_sd, rel=0.25)
+    assert posterior_draws(fit, random_state=0)[1].std() == pytest.approx(fit.noise_rate_sd, rel=0.25)
 
 
 def test_intervals_narrow_with_the_sample(fit: LikelihoodFit) -> None:
-    small = posterior_draws(score_likelihood(*simulated(1_000, ASYMMETRIC)), random_state=0)
-    large = posterior_draws(fit, random_state=0)
-    assert np.ptp(large.noise_rate_interval()) < 0.5 * np.ptp(small.noise_rate_interval())
+    small = posterior_draws(score_likelihood(*simulated(1_000, ASYMMETRIC)), random_state=0)[1]
+    large = posterior_draws(fit, random_state=0)[1]
+    assert np.ptp(np.quantile(large, [0.025, 0.975])) < 0.5 * np.ptp(np.quantile(small, [0.025, 0.975]))
 
 
 def test_far_slips_are_identifiable_and_neighbour_slips_among_overlapping_classes_are_not() -> None:
-    assert score_likelihood(*simulated(4_000, inverse_decay(4, rate=0.15))).is_identifiable
+    assert not score_likelihood(*simulated(4_000, inverse_decay(4, rate=0.15))).doubts
     doubtful = score_likelihood(*simulated(4_000, adjacent(4, up=0.2, down=0.1), steepness=1.5))
-    assert not doubtful.is_identifiable
-    assert any("neighbours" in doubt or "flat" in doubt for doubt in doubtful.doubts)
+    assert {"only-neighbors", "flat-likelihood"} & {doubt.code for doubt in doubtful.doubts}
 
 
 def test_neighbour_slips_between_sharply_separated_classes_are_identifiable() -> None:
     fit = score_likelihood(*simulated(4_000, adjacent(4, up=0.25, down=0.08), steepness=30.0))
-    assert fit.is_identifiable, fit.doubts
+    assert not fit.doubts
 
 
 def test_few_samples_are_said() -> None:
     fit = score_likelihood(*simulated(200, inverse_decay(4, rate=0.15)))
-    assert any("only 200 samples" in doubt for doubt in fit.doubts)
+    assert any(doubt.code == "few-samples" and "only 200 samples" in doubt.sentence for doubt in fit.doubts)
 
 
 def test_two_classes_and_a_class_never_recorded_are_no_obstacle() -> None:
@@ -286,10 +266,9 @@ def test_two_classes_and_a_class_never_recorded_are_no_obstacle() -> None:
     [
         ({"family": "powers"}, r"family must be one of"),
         ({"prior_rate": 1.5}, r"prior_rate must be above 0 and at most 0.99, got 1.5"),
-        ({"trusted": np.ones((3, 3))}, r"trusted must hold counts \[true, recorded\], 4 x 4"),
-        ({"starts": ()}, r"starts must hold at least one rate"),
-        ({"n_bins": 1}, r"n_bins must be a whole number of at least 2"),
-        ({"family": "none", "prior_rate": 0.1}, r"family must hold noise"),
+        ({"trusted": ([1, 1], [0, 0])}, r"trusted rows must name every row once"),
+        ({"trusted": ([1], [4])}, r"trusted labels must hold"),
+        ({"family": "none", "prior_rate": 0.1}, r"family must allow noise"),
         ({"sample_weight": np.ones(3)}, r"sample_weight must be as long as"),
     ],
 )

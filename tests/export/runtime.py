@@ -1,4 +1,4 @@
-"""What an ONNX file answers, and whether that is what the model answers."""
+"""Predictions of an ONNX file, and their comparison with those of the model."""
 
 from pathlib import Path
 from typing import Any

@@ -30,7 +30,7 @@ def _cnn() -> nn.Module:
 
 def test_a_module_of_images_answers_as_its_file(tmp_path: Path) -> None:
     model = OrdinalTorchClassifier(_cnn, decision="mode", **FAST).fit(IMAGES, Y)
-    with pytest.raises(ValueError, match=r"example must have the shape that the module takes, got samples of \(1,\)"):
+    with pytest.raises(ValueError, match=r"example must have the shape that the module accepts, got samples of \(1,\)"):
         model.to_onnx(tmp_path / "model.onnx")
     model.to_onnx(tmp_path / "model.onnx", example=IMAGES[:1])
     assert_same_answers(model, tmp_path / "model.onnx", IMAGES)

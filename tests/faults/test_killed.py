@@ -15,7 +15,7 @@ import pytest
 from app.cli.command import run
 from ordinoise import OrdinalMLPClassifier, load_model
 from ordinoise.app.record import read_record
-from ordinoise.app.workflow.task import read_model
+from ordinoise.app.workflow.model import read_model
 from ordinoise.datasets import synthetic
 
 WORDS = ("--target", "grade", "--learner", "mlp", "--noise", "none", "--jobs", "1")

@@ -17,7 +17,7 @@ with atheris.instrument_imports(include=["ordinoise"]):
     from ordinoise.app.record import read_record
     from ordinoise.app.review import DecisionStore
     from ordinoise.app.tables import read_table, read_text
-    from ordinoise.app.workflow.task import read_model
+    from ordinoise.app.workflow.model import read_model
     from ordinoise.classifiers import load_model
     from ordinoise.datasets.paper import _svmlight
     from ordinoise.paper.runs import ResultStore

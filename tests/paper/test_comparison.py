@@ -1,10 +1,9 @@
-"""Ours beside the paper's, on made-up results."""
+"""The comparison with the paper, on invented results."""
 
 import numpy as np
 import pytest
 
-from ordinoise.paper import compare, orders, recovered, summarise
-from ordinoise.paper.comparison import Group, group_of
+from ordinoise.paper.comparison import Group, compare, group_of, orders, recovered, summarize
 from ordinoise.paper.printed import ESTIMATED_MATRIX, table1
 from ordinoise.paper.runs.store import StoredResult
 
@@ -31,7 +30,7 @@ def _as_printed(shift: float = 0.0) -> list[StoredResult]:
 
 
 def test_the_printed_numbers_agree_with_themselves() -> None:
-    found = [one for one in compare(summarise(_as_printed())) if one.printed.metric == "mae"]
+    found = [one for one in compare(summarize(_as_printed())) if one.printed.metric == "mae"]
     assert len(found) == 72
     # Known and plain share a network on clean labels; the paper prints the same number for both.
     assert max(abs(one.difference) for one in found) < 1e-9
@@ -39,13 +38,13 @@ def test_the_printed_numbers_agree_with_themselves() -> None:
 
 
 def test_a_shift_beyond_the_tolerance_is_seen_in_the_cells_that_are_printed_precisely() -> None:
-    found = [one for one in compare(summarise(_as_printed(0.05))) if one.printed.metric == "mae"]
+    found = [one for one in compare(summarize(_as_printed(0.05))) if one.printed.metric == "mae"]
     for one in found:
         assert one.is_within == (one.printed.sd >= 0.025)
 
 
 def test_splits_come_in_their_order_whatever_the_order_of_the_results() -> None:
-    summary = summarise(_as_printed())
+    summary = summarize(_as_printed())
     measured = next(iter(summary.values()))
     assert measured.mean_absolute_errors[0] < measured.mean_absolute_errors[1]
     assert not measured.are_ordered
@@ -56,18 +55,18 @@ def test_recovered_is_one_where_ours_is_clean_and_zero_where_it_is_noisy() -> No
     rows = {plain: 0.5, plain._replace(noise="none"): 0.3}
     ours = plain._replace(correction="unbiased", variant="known")
     for error, share in ((0.3, 1.0), (0.5, 0.0), (0.35, 0.75)):
-        summary = summarise([_stored(group, 0, at) for group, at in (rows | {ours: error}).items()])
+        summary = summarize([_stored(group, 0, at) for group, at in (rows | {ours: error}).items()])
         assert recovered(summary, ours) == pytest.approx(share)
 
 
 def test_recovered_is_nothing_where_noise_did_no_damage() -> None:
     plain = Group("a", "hinge", "none", "plain", "uniform")
-    summary = summarise([_stored(plain, 0, 0.3), _stored(plain._replace(noise="none"), 0, 0.3)])
+    summary = summarize([_stored(plain, 0, 0.3), _stored(plain._replace(noise="none"), 0, 0.3)])
     assert np.isnan(recovered(summary, plain))
 
 
 def test_the_orders_of_the_discussion_are_seen_where_the_printed_table_shows_them() -> None:
-    found = orders(summarise(_as_printed()))
+    found = orders(summarize(_as_printed()))
     # Five sets by two losses without Boston, which is at par, and six sets for the hinge.
     assert len(found) == 5 * 2 + 6
     for order in found:
@@ -75,5 +74,5 @@ def test_the_orders_of_the_discussion_are_seen_where_the_printed_table_shows_the
         assert order.is_seen == order.is_printed
 
 
-def test_the_printed_sample_matrix_needs_renormalising() -> None:
+def test_the_printed_sample_matrix_needs_renormalizing() -> None:
     np.testing.assert_allclose(ESTIMATED_MATRIX.sum(axis=1), [0.99, 0.95, 1.0, 1.0])

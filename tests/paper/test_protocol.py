@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ordinoise.paper import PAPER_SETS, PROTOCOLS, SETS, Group, plan
-from ordinoise.paper.comparison import group_of
+from ordinoise.paper import PAPER_SETS, PROTOCOLS, SETS, plan
+from ordinoise.paper.comparison import Group, group_of
 from ordinoise.paper.printed import table1, table2
 from ordinoise.paper.protocol import noise_matrix
 from ordinoise.paper.runs import trial_key
@@ -32,10 +32,8 @@ def test_every_set_has_20_splits_and_no_trial_is_there_twice() -> None:
 
 
 def test_the_inferred_protocol_makes_the_updates_that_the_paper_counts_on_california() -> None:
-    rows, settings = (
-        SETS["california"].n_samples * 4 // 5,
-        PROTOCOLS["inferred"].settings(SETS["california"], "estimated"),
-    )
+    rows = SETS["california"].n_samples * 4 // 5
+    settings = PROTOCOLS["inferred"].settings(SETS["california"], "estimated")
     n_batches = -(-rows // settings.batch_size)
     [total] = {cell.total for cell in table2() if cell.dataset == "california"}
     assert n_batches * settings.n_epochs == total == 247_680

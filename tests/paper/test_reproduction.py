@@ -1,4 +1,4 @@
-"""The whole way from the command to the files, stopped and taken up again."""
+"""From the command to the files, interrupted and resumed."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ FILES = [
     "trials.csv",
 ]
 N_TRIALS = 13
-# The file that a running store writes into; the store itself is nobody else's to read meanwhile.
+# Bytes of the write-ahead log after a few results; a running store is locked, so the log is watched instead.
 LOG_OF_A_FEW_RESULTS = 30_000
 
 
@@ -34,7 +34,7 @@ class Silent:
 
     def reuse(self, n_trials: int) -> None: ...
 
-    def advance(self, told: StoredResult | Failure, seconds_left: float) -> None: ...
+    def advance(self, result: StoredResult | Failure, seconds_left: float) -> None: ...
 
 
 def _command(data_dir: Path, out: Path) -> list[str]:

@@ -16,14 +16,16 @@ def _threshold_slopes(name: str, logits: Floats, table: Floats) -> Floats:
     return -table * (logits < 1) + (1 - table) * (logits > -1)
 
 
-def _expected_gaps(name: str, score: float, thresholds: Floats, chances: Floats, matrix: Floats, step: float) -> Floats:
+def _expected_gaps(
+    name: str, score: float, thresholds: Floats, probabilities: Floats, matrix: Floats, step: float
+) -> Floats:
     """b_i - b_{i+1} after one step of plain gradient descent, averaged over true and recorded label."""
     slopes = _threshold_slopes(name, score + thresholds, corrected_levels(matrix))
-    return -np.diff(thresholds - step * (chances @ matrix @ slopes))
+    return -np.diff(thresholds - step * (probabilities @ matrix @ slopes))
 
 
 @st.composite
-def chances(draw: st.DrawFn, n_classes: int) -> Floats:
+def probabilities(draw: st.DrawFn, n_classes: int) -> Floats:
     weights = np.array(draw(st.lists(st.floats(0.01, 1), min_size=n_classes, max_size=n_classes)))
     return weights / weights.sum()
 
@@ -33,7 +35,7 @@ def test_theorem_2_expected_gaps_stay_ordered_for_cross_entropy_up_to_a_step_of_
     data: st.DataObject, matrix: Floats, score: float, step: float
 ) -> None:
     thresholds = data.draw(descending_thresholds(len(matrix) - 1))
-    gaps = _expected_gaps("cross_entropy", score, thresholds, data.draw(chances(len(matrix))), matrix, step)
+    gaps = _expected_gaps("cross_entropy", score, thresholds, data.draw(probabilities(len(matrix))), matrix, step)
     assert gaps.min() >= -1e-9
 
 
@@ -56,7 +58,7 @@ def test_hinge_gaps_shrink_by_at_most_one_step_in_expectation(
     data: st.DataObject, matrix: Floats, score: float, step: float
 ) -> None:
     thresholds = data.draw(descending_thresholds(len(matrix) - 1))
-    gaps = _expected_gaps("hinge", score, thresholds, data.draw(chances(len(matrix))), matrix, step)
+    gaps = _expected_gaps("hinge", score, thresholds, data.draw(probabilities(len(matrix))), matrix, step)
     assert (gaps >= -np.diff(thresholds) - step - 1e-9).all()
 
 
@@ -65,7 +67,7 @@ def test_hinge_gaps_do_not_shrink_within_one_piece(
     data: st.DataObject, matrix: Floats, step: float, piece: float
 ) -> None:
     thresholds = data.draw(descending_thresholds(len(matrix) - 1)) / 8
-    gaps = _expected_gaps("hinge", piece, thresholds, data.draw(chances(len(matrix))), matrix, step)
+    gaps = _expected_gaps("hinge", piece, thresholds, data.draw(probabilities(len(matrix))), matrix, step)
     assert (gaps >= -np.diff(thresholds) - 1e-9).all()
 
 
@@ -76,7 +78,7 @@ def test_theorem_1_swapping_unordered_thresholds_never_raises_the_expected_corre
     """In expectation over the noise; every true class has some chance."""
     thresholds = data.draw(descending_thresholds(len(matrix) - 1))[::-1]
     sorted_thresholds = np.sort(thresholds)[::-1]
-    likely = data.draw(chances(len(matrix))) @ matrix
+    likely = data.draw(probabilities(len(matrix))) @ matrix
     for loss in (cross_entropy, hinge):
         unordered = likely @ loss(score + thresholds, corrected_levels(matrix))
         ordered = likely @ loss(score + sorted_thresholds, corrected_levels(matrix))

@@ -81,11 +81,11 @@ def test_hinge_gaps_shrink_by_at_most_the_chance_of_the_other_classes(
     data: st.DataObject, matrix: Floats, score: float, step: float
 ) -> None:
     thresholds = data.draw(descending_thresholds(len(matrix) - 1))
-    chances = np.random.default_rng(data.draw(st.integers(0, 999))).dirichlet(np.ones(len(matrix)))
+    probabilities = np.random.default_rng(data.draw(st.integers(0, 999))).dirichlet(np.ones(len(matrix)))
     table, logits = corrected_levels(matrix), score + thresholds
-    slopes = chances @ matrix @ (-table * (logits < 1) + (1 - table) * (logits > -1))
+    slopes = probabilities @ matrix @ (-table * (logits < 1) + (1 - table) * (logits > -1))
     shrinkage = np.diff(thresholds - step * slopes) - np.diff(thresholds)
-    assert (shrinkage <= step * (1 - chances[1:-1]) + 1e-9).all()
+    assert (shrinkage <= step * (1 - probabilities[1:-1]) + 1e-9).all()
 
 
 @given(noise_matrices())

@@ -53,7 +53,7 @@ def test_more_noise_needs_more_samples(constant: str) -> None:
     ("call", "sentence"),
     [
         (lambda: samples_needed(0, ASYMMETRIC, 1.0), r"excess_risk must be above 0, got 0"),
-        (lambda: samples_needed(1, np.full((3, 3), 1 / 3), 1.0), r"excess_risk must be one that finitely many samples"),
+        (lambda: samples_needed(1, np.full((3, 3), 1 / 3), 1.0), r"excess_risk must be large enough for a finite number of samples"),
         (lambda: excess_risk_bound(0, ASYMMETRIC, 1.0), r"n_samples must be a whole number of at least 1, got 0"),
         (lambda: excess_risk_bound(9, ASYMMETRIC, 1.0, delta=2), r"delta must be above 0 and at most 1, got 2"),
         (lambda: steepness(ASYMMETRIC, loss="hinges"), r"loss must be one of \['cross_entropy', 'hinge'\], got 'hinges'; did you mean 'hinge'\?"),

@@ -22,15 +22,15 @@ def _problem(n_samples: int, seed: int) -> tuple[Floats, Floats, Ints]:
     """Scores, right probabilities, and true labels drawn from them."""
     rng = np.random.default_rng(seed)
     score = rng.normal(scale=1.5, size=(n_samples, 1))
-    chances = class_probabilities(score + CUTS)
-    return score, chances, (rng.random((n_samples, 1)) > chances.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    probabilities = class_probabilities(score + CUTS)
+    return score, probabilities, (rng.random((n_samples, 1)) > probabilities.cumsum(axis=1)[:, :-1]).sum(axis=1)
 
 
 @given(sharpness=st.floats(0.2, 5), shift=st.floats(-2, 2), seed=st.integers(0, 2**32 - 1))
 def test_scaling_stretches_and_shifts_the_logits(sharpness: float, shift: float, seed: int) -> None:
-    score, chances, _ = _problem(20, seed)
+    score, probabilities, _ = _problem(20, seed)
     expected = class_probabilities(sharpness * (score + CUTS) + shift)
-    np.testing.assert_allclose(Scaling(sharpness, shift)(chances), expected, atol=1e-6)
+    np.testing.assert_allclose(Scaling(sharpness, shift)(probabilities), expected, atol=1e-6)
 
 
 def test_certain_predictions_stay_finite_and_right() -> None:
@@ -43,8 +43,8 @@ def test_certain_predictions_stay_finite_and_right() -> None:
 def test_what_was_done_to_the_probabilities_is_undone_although_the_labels_are_noisy(
     sharpness: float, shift: float
 ) -> None:
-    _, chances, true = _problem(15_000, 0)
-    spoilt = Scaling(sharpness, shift)(chances)
+    _, probabilities, true = _problem(15_000, 0)
+    spoilt = Scaling(sharpness, shift)(probabilities)
     scaling = fit_scaling(spoilt, corrupt(true, UP, 1), UP)
     assert scaling.sharpness == pytest.approx(1 / sharpness, rel=0.06)
     assert scaling.shift == pytest.approx(-shift / sharpness, abs=0.06 / sharpness)
@@ -55,9 +55,9 @@ def test_what_was_done_to_the_probabilities_is_undone_although_the_labels_are_no
 
 
 def test_the_fit_is_where_the_forward_likelihood_is_greatest() -> None:
-    score, chances, true = _problem(300, 2)
+    score, probabilities, true = _problem(300, 2)
     recorded = corrupt(true, UP, 3)
-    found = fit_scaling(chances, recorded, UP)
+    found = fit_scaling(probabilities, recorded, UP)
 
     def lack(sharpness: float, shift: float) -> float:
         prior = 0.5 * (np.log(sharpness) ** 2 + shift**2) / 0.7**2
@@ -72,12 +72,12 @@ def test_the_fit_is_where_the_forward_likelihood_is_greatest() -> None:
 
 
 def test_a_row_of_weight_two_counts_as_two_rows() -> None:
-    _, chances, true = _problem(200, 4)
+    _, probabilities, true = _problem(200, 4)
     weights = np.r_[np.full(100, 2.0), np.ones(100)]
     rows = np.r_[np.arange(100), np.arange(100), np.arange(100, 200)]
-    weighted = fit_scaling(chances, true, UP, sample_weight=weights * 1.5)
-    repeated = fit_scaling(chances[rows], true[rows], UP)
-    # Weights are scaled to one row each, so the prior speaks a little louder than among repeated rows.
+    weighted = fit_scaling(probabilities, true, UP, sample_weight=weights * 1.5)
+    repeated = fit_scaling(probabilities[rows], true[rows], UP)
+    # Weights are scaled to one row each, so the prior counts a little more than among repeated rows.
     assert weighted.sharpness == pytest.approx(repeated.sharpness, rel=0.01)
 
 

@@ -9,8 +9,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from ordinoise import OrdinalMLPClassifier, corrupt
-from ordinoise.scoring.evaluation import evaluate, known_noise
+from ordinoise import Noise, OrdinalMLPClassifier, corrupt
+from ordinoise.scoring.evaluation import evaluate
 from ordinoise.scoring.metrics import METRICS, kendall_tau, noise_corrected, noise_corrected_ranked_probability_score
 from strategies import Floats, Ints
 
@@ -38,8 +38,8 @@ def replicates(spread: float, n: int = 40, seed: int = 0) -> Floats:
     return weights / weights.sum(axis=2, keepdims=True)
 
 
-def fitted(matrices: Floats | None) -> Any:
-    return SimpleNamespace(noise_matrix_=MATRIX, bootstrap_matrices_=matrices)
+def fitted(matrices: Floats | None) -> Noise:
+    return Noise(MATRIX, source="estimated", replicates=np.empty((0, 3, 3)) if matrices is None else matrices)
 
 
 def test_a_plain_matrix_gives_the_scores_of_the_metrics_module(model: Any, sample: tuple[Floats, Ints, Ints]) -> None:
@@ -102,7 +102,7 @@ def test_intervals_with_an_estimated_matrix_cover_the_clean_score() -> None:
         cells = rng.choice(9, size=1000, p=clean_joint.ravel())
         recorded = corrupt(cells // 3, MATRIX, rng)
         estimated = _shares(rng, MATRIX, ())
-        noise = SimpleNamespace(noise_matrix_=estimated, bootstrap_matrices_=_shares(rng, estimated, (30,)))
+        noise = Noise(estimated, source="estimated", replicates=_shares(rng, estimated, (30,)))
         options: dict[str, Any] = {"metrics": ["mean_absolute_error"]}
         score = evaluate(predict, cells[:, None] % 3, recorded, noise, **options)["mean_absolute_error"]
         covered += score.low <= clean <= score.high
@@ -129,10 +129,12 @@ def test_singular_replicates_are_left_out(model: Any, sample: tuple[Floats, Ints
 
 
 def test_a_classifier_brings_the_noise_it_estimated() -> None:
-    inner = fitted(replicates(0.3))
-    outer = SimpleNamespace(noise_matrix_=MATRIX, noise_estimator_=inner)
-    assert len(known_noise(outer).replicates) == 40
-    assert len(known_noise(MATRIX).replicates) == 0
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = OrdinalMLPClassifier(noise=fitted(replicates(0.3)), max_iter=3, random_state=0).fit(X, y)
+    assert evaluate(model, X, y).n_replicates == 40
+    assert evaluate(model, X, y, MATRIX).n_replicates == 0
+    assert evaluate(model, X, y).to_dict() == evaluate(model, X, y, model.noise_).to_dict()
 
 
 def test_named_grades_give_what_their_ranks_give(sample: tuple[Floats, Ints, Ints]) -> None:
@@ -191,12 +193,12 @@ NAMED = DummyClassifier().fit(X, ["a", "b", "c", "b"])
     ("call", "sentence"),
     [
         (lambda: evaluate(object(), X, Y, MATRIX), r"model must be a fitted classifier with classes_, got object"),
-        (lambda: evaluate(NAMED, X, ["a", "b", "c", "b"], MATRIX), r"labels must be the grades in order where the model's classes are text"),
-        (lambda: evaluate(GUESS, X, Y, np.eye(2)), r"noise_matrix must be 3 x 3, one row a class, got shape \(2, 2\)"),
-        (lambda: evaluate(GUESS, X, Y, OrdinalMLPClassifier()), r"noise_matrix must be an array or a fitted estimator, got OrdinalMLPClassifier before fit"),
-        (lambda: evaluate(GUESS, X, Y, SimpleNamespace(noise_matrix_=MATRIX, bootstrap_matrices_=np.ones((5, 2, 2)))), r"bootstrap_matrices_ must hold matrices of shape \(3, 3\)"),
-        (lambda: evaluate(GUESS, X, Y[:3], MATRIX), r"y_noisy must be as long as X \(4\), got 3"),
-        (lambda: evaluate(GUESS, X, [0, 1, 7, 1], MATRIX), r"y_noisy must hold only the labels \[0, 1, 2\], got 7"),
+        (lambda: evaluate(NAMED, X, ["a", "b", "c", "b"], MATRIX), r"labels must be the grades in order if the model's classes are text"),
+        (lambda: evaluate(GUESS, X, Y, np.eye(2)), r"noise_matrix must be 3 x 3, one row per class, got shape \(2, 2\)"),
+        (lambda: evaluate(GUESS, X, Y, OrdinalMLPClassifier()), r"noise must be a matrix or a fitted estimator, got OrdinalMLPClassifier before fit"),
+        (lambda: evaluate(GUESS, X, Y), r"noise must be given if the model has no noise_, got DummyClassifier"),
+        (lambda: evaluate(GUESS, X, Y[:3], MATRIX), r"y must be as long as X \(4\), got 3"),
+        (lambda: evaluate(GUESS, X, [0, 1, 7, 1], MATRIX), r"y must hold only the labels \[0, 1, 2\], got 7"),
         (lambda: evaluate(GUESS, X, Y, MATRIX, metrics=["mae"]), r"metrics must be one of .*, got 'mae'"),
         (lambda: evaluate(GUESS, X, Y, MATRIX, metrics="zero_one_loss"), r"metrics must be a list of names, got 'zero_one_loss'; pass \['zero_one_loss'\]"),
         (lambda: evaluate(LinearSVC().fit([[0], [1], [2], [1]], Y), X, Y, MATRIX, metrics=["ranked_probability_score"]), r"model must have predict_proba for 'ranked_probability_score'"),

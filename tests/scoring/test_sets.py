@@ -1,4 +1,4 @@
-"""Prediction sets: slow transcriptions, exact averages over the noise, and coverage of labels that nobody recorded."""
+"""Prediction sets: slow transcriptions, exact averages over the noise, and coverage of unrecorded true labels."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinoise.labels import decide
-from ordinoise.noise import adjacent, corrupt
+from ordinoise.noise import Noise, adjacent, corrupt
 from ordinoise.scoring import sets as conformal
 from ordinoise.scoring.sets import SetCalibration, calibrate_sets, entry_levels, prediction_sets
 from strategies import Floats, Ints, noise_matrices
@@ -21,9 +21,9 @@ UP = adjacent(4, up=0.3, down=0.05)
 def _problem(n_classes: int, n_samples: int, seed: int) -> tuple[Floats, Ints]:
     """Probabilities that are somewhat off, and true labels."""
     rng = np.random.default_rng(seed)
-    chances = rng.dirichlet(np.full(n_classes, 0.7), n_samples)
-    true = (rng.random((n_samples, 1)) > chances.cumsum(axis=1)[:, :-1]).sum(axis=1)
-    timid = chances**0.6
+    probabilities = rng.dirichlet(np.full(n_classes, 0.7), n_samples)
+    true = (rng.random((n_samples, 1)) > probabilities.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    timid = probabilities**0.6
     return timid / timid.sum(axis=1, keepdims=True), true
 
 
@@ -41,57 +41,61 @@ def _levels_of_row(row: list[float]) -> list[float]:
 
 @given(n_classes=st.integers(2, 7), seed=SEEDS)
 def test_entry_levels_are_those_of_one_grade_at_a_time(n_classes: int, seed: int) -> None:
-    chances, _ = _problem(n_classes, 20, seed)
-    chances[:3] = np.eye(n_classes)[[0, 1, n_classes - 1]]
-    chances[3] = 1 / n_classes
-    np.testing.assert_allclose(entry_levels(chances), [_levels_of_row(row) for row in chances.tolist()], atol=1e-12)
+    probabilities, _ = _problem(n_classes, 20, seed)
+    probabilities[:3] = np.eye(n_classes)[[0, 1, n_classes - 1]]
+    probabilities[3] = 1 / n_classes
+    np.testing.assert_allclose(
+        entry_levels(probabilities), [_levels_of_row(row) for row in probabilities.tolist()], atol=1e-12
+    )
 
 
 @given(n_classes=st.integers(2, 7), seed=SEEDS, low=st.floats(0.01, 1), high=st.floats(0.01, 1))
 def test_sets_are_runs_with_the_median_that_grow_with_confidence(
     n_classes: int, seed: int, low: float, high: float
 ) -> None:
-    chances, true = _problem(n_classes, 60, seed)
-    calibration = calibrate_sets(chances, true, np.eye(n_classes))
-    small, large = (prediction_sets(chances, calibration, level) for level in sorted([low, high]))
+    probabilities, true = _problem(n_classes, 60, seed)
+    calibration = calibrate_sets(probabilities, true, np.eye(n_classes))
+    small, large = (prediction_sets(probabilities, calibration, level) for level in sorted([low, high]))
     assert (small.mask <= large.mask).all()
     assert (small.high - small.low + 1 == small.sizes).all()
-    assert small.mask[np.arange(60), decide(chances)].all()
+    assert small.mask[np.arange(60), decide(probabilities)].all()
 
 
 @given(n_classes=st.integers(2, 6), n_samples=st.integers(5, 80), seed=SEEDS, percent=st.integers(1, 100))
 def test_without_noise_it_is_split_conformal_prediction(
     n_classes: int, n_samples: int, seed: int, percent: int
 ) -> None:
-    chances, true = _problem(n_classes, n_samples, seed)
-    scores = np.sort(entry_levels(chances)[np.arange(n_samples), true])
+    probabilities, true = _problem(n_classes, n_samples, seed)
+    scores = np.sort(entry_levels(probabilities)[np.arange(n_samples), true])
     needed = -(-percent * (n_samples + 1) // 100)
     expected = scores[needed - 1] if needed <= n_samples else 1.0
-    assert calibrate_sets(chances, true, np.eye(n_classes)).threshold(percent / 100) == pytest.approx(
+    assert calibrate_sets(probabilities, true, np.eye(n_classes)).threshold(percent / 100) == pytest.approx(
         expected, abs=1e-12
     )
 
 
-def _every_record(chances: Floats, true: Ints, matrices: Floats, raters: Ints) -> tuple[Floats, Ints, Ints, Floats]:
-    """Every row once for every label it may get, weighted by the chance of that record: the exact average."""
-    n_samples, n_classes = chances.shape
+def _every_record(
+    probabilities: Floats, true: Ints, matrices: Floats, raters: Ints
+) -> tuple[Floats, Ints, Ints, Floats]:
+    """Every row once for every label it may get, weighted by the probability of that record: the exact average."""
+    n_samples, n_classes = probabilities.shape
     recorded = np.tile(np.arange(n_classes), n_samples)
     chance = matrices[raters, true].ravel() / n_samples
-    return np.repeat(chances, n_classes, axis=0), recorded, np.repeat(raters, n_classes), chance
+    return np.repeat(probabilities, n_classes, axis=0), recorded, np.repeat(raters, n_classes), chance
 
 
 @given(
     first=noise_matrices(min_classes=4, max_classes=4), second=noise_matrices(min_classes=4, max_classes=4), seed=SEEDS
 )
 def test_the_average_over_the_noise_is_the_coverage_of_the_true_label(first: Floats, second: Floats, seed: int) -> None:
-    chances, true = _problem(4, 30, seed)
+    probabilities, true = _problem(4, 30, seed)
     matrices, raters = np.stack([first, second]), np.arange(30) % 2
-    levels = entry_levels(chances)
+    levels = entry_levels(probabilities)
     candidates = np.unique(levels)
     covered = (levels[np.arange(30), true] <= candidates[:, None]).mean(axis=1)
-    rows, recorded, who, chance = _every_record(chances, true, matrices, raters)
+    rows, recorded, who, chance = _every_record(probabilities, true, matrices, raters)
     tables = conformal._covered_tables(entry_levels(rows), recorded, who, chance, candidates, 2)
-    np.testing.assert_allclose(conformal._coverage(tables, matrices, None), covered, atol=1e-9)
+    np.testing.assert_allclose(conformal._coverage(tables, matrices, np.empty((0, 4, 4))), covered, atol=1e-9)
 
 
 @given(seed=SEEDS)
@@ -99,8 +103,8 @@ def test_a_coverage_that_falls_is_made_to_rise_and_one_that_rises_is_left(seed: 
     rng = np.random.default_rng(seed)
     rising = np.sort(rng.random(40))
     rough = rising + rng.normal(scale=0.1, size=40)
-    np.testing.assert_allclose(conformal._without_falls(rising), rising)
-    smooth = conformal._without_falls(rough)
+    np.testing.assert_allclose(conformal._monotone(rising), rising)
+    smooth = conformal._monotone(rough)
     assert (np.diff(smooth) >= 0).all()
     assert smooth.min() >= 0
     assert smooth.max() <= 1
@@ -108,16 +112,16 @@ def test_a_coverage_that_falls_is_made_to_rise_and_one_that_rises_is_left(seed: 
 
 
 def test_certainty_takes_all_grades_also_where_the_corrected_coverage_exceeds_one() -> None:
-    chances, true = _problem(4, 200, 7)
+    probabilities, true = _problem(4, 200, 7)
     for seed in range(5):
-        calibration = calibrate_sets(chances, corrupt(true, UP, seed), UP)
-        assert (prediction_sets(chances, calibration, 1.0).sizes == 4).all()
+        calibration = calibrate_sets(probabilities, corrupt(true, UP, seed), UP)
+        assert (prediction_sets(probabilities, calibration, 1.0).sizes == 4).all()
 
 
 def _share_covered(matrix: Floats, taken_for: Floats, confidence: float = 0.8) -> float:
-    chances, true = _problem(4, 40_000, 0)
-    calibration = calibrate_sets(chances[::2], corrupt(true[::2], matrix, 1), taken_for)
-    sets = prediction_sets(chances[1::2], calibration, confidence)
+    probabilities, true = _problem(4, 40_000, 0)
+    calibration = calibrate_sets(probabilities[::2], corrupt(true[::2], matrix, 1), taken_for)
+    sets = prediction_sets(probabilities[1::2], calibration, confidence)
     return float(sets.mask[np.arange(20_000), true[1::2]].mean())
 
 
@@ -131,48 +135,52 @@ def test_noise_of_the_other_direction_is_not_corrected_by_this_matrix() -> None:
     assert abs(_share_covered(UP, adjacent(4, up=0.05, down=0.3)) - 0.8) > 0.02
 
 
+def _doubted(*replicates: Floats) -> Noise:
+    return Noise(UP, source="estimated", replicates=np.stack(replicates))
+
+
 def test_plausible_matrices_that_agree_change_nothing_and_doubt_makes_larger_sets() -> None:
-    chances, true = _problem(4, 2000, 2)
+    probabilities, true = _problem(4, 2000, 2)
     recorded = corrupt(true, UP, 3)
-    plain = calibrate_sets(chances, recorded, UP)
-    agreed = calibrate_sets(chances, recorded, UP, replicates=np.stack([UP, UP, UP]))
+    plain = calibrate_sets(probabilities, recorded, UP)
+    agreed = calibrate_sets(probabilities, recorded, _doubted(UP, UP, UP))
     np.testing.assert_array_equal(agreed.thresholds, plain.thresholds)
     spread = np.stack([adjacent(4, up=up, down=0.05) for up in np.linspace(0.1, 0.5, 21)])
-    doubted = calibrate_sets(chances, recorded, UP, replicates=spread)
+    doubted = calibrate_sets(probabilities, recorded, _doubted(*spread))
     assert (doubted.thresholds >= plain.thresholds).all()
     assert doubted.threshold(0.8) > plain.threshold(0.8)
 
 
 def test_matrices_without_an_inverse_are_not_among_the_plausible_ones() -> None:
-    chances, true = _problem(4, 300, 2)
+    probabilities, true = _problem(4, 300, 2)
     singular = np.full((4, 4), 0.25)
-    plain = calibrate_sets(chances, true, UP, replicates=np.stack([UP, UP]))
+    plain = calibrate_sets(probabilities, true, _doubted(UP, UP))
     np.testing.assert_array_equal(
-        calibrate_sets(chances, true, UP, replicates=np.stack([UP, singular, UP])).thresholds, plain.thresholds
+        calibrate_sets(probabilities, true, _doubted(UP, singular, UP)).thresholds, plain.thresholds
     )
 
 
 def test_a_row_of_weight_two_counts_as_two_rows() -> None:
-    chances, true = _problem(3, 50, 4)
-    twice = calibrate_sets(np.tile(chances, (2, 1)), np.tile(true, 2), np.eye(3))
+    probabilities, true = _problem(3, 50, 4)
+    twice = calibrate_sets(np.tile(probabilities, (2, 1)), np.tile(true, 2), np.eye(3))
     weights = np.r_[np.ones(100), np.zeros(20)]
-    rows, labels = np.r_[chances, chances, chances[:20]], np.r_[true, true, true[:20]]
+    rows, labels = np.r_[probabilities, probabilities, probabilities[:20]], np.r_[true, true, true[:20]]
     weighted = calibrate_sets(rows, labels, np.eye(3), sample_weight=weights)
     np.testing.assert_array_equal(weighted.thresholds, twice.thresholds)
 
 
 def test_few_rows_promise_nothing_but_all_grades() -> None:
-    chances, true = _problem(5, 8, 5)
-    calibration = calibrate_sets(chances, true, np.eye(5))
-    assert (prediction_sets(chances, calibration, 0.9).sizes == 5).all()
-    assert (prediction_sets(chances, calibration, 1.0).sizes == 5).all()
+    probabilities, true = _problem(5, 8, 5)
+    calibration = calibrate_sets(probabilities, true, np.eye(5))
+    assert (prediction_sets(probabilities, calibration, 0.9).sizes == 5).all()
+    assert (prediction_sets(probabilities, calibration, 1.0).sizes == 5).all()
 
 
 def test_fewer_thresholds_make_sets_at_least_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    chances, true = _problem(4, 500, 6)
-    exact = calibrate_sets(chances, true, np.eye(4))
+    probabilities, true = _problem(4, 500, 6)
+    exact = calibrate_sets(probabilities, true, np.eye(4))
     monkeypatch.setattr(conformal, "MOST_THRESHOLDS", 200)
-    coarse = calibrate_sets(chances, true, np.eye(4))
+    coarse = calibrate_sets(probabilities, true, np.eye(4))
     assert (coarse.thresholds >= exact.thresholds).all()
     assert np.abs(coarse.thresholds - exact.thresholds).max() < 0.05
 
@@ -185,8 +193,8 @@ def test_confidence_between_two_steps_is_rounded_up() -> None:
 
 
 def test_sets_speak_in_the_users_grades() -> None:
-    chances = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
-    sets = prediction_sets(chances, SetCalibration(np.full(1000, 0.8), 10), 0.9, classes=["low", "mid", "top"])
+    probabilities = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]])
+    sets = prediction_sets(probabilities, SetCalibration(np.full(1000, 0.8), 10), 0.9, classes=["low", "mid", "top"])
     assert (sets.low.tolist(), sets.high.tolist()) == (["low", "mid"], ["mid", "top"])
     assert (len(sets), sets.confidence, sets.sizes.tolist()) == (2, 0.9, [2, 2])
 
@@ -201,8 +209,8 @@ EVEN: Any = [[0.5, 0.5]]
         (lambda: calibrate_sets(EVEN, [2], np.eye(2)), r"recorded must hold whole numbers from 0 to 1, got 2"),
         (lambda: calibrate_sets(EVEN, [0, 1], np.eye(2)), r"recorded must be as long as probabilities \(1\), got 2"),
         (lambda: calibrate_sets(EVEN, [0], np.full((2, 2), 0.5)), r"noise_matrix must be invertible"),
-        (lambda: calibrate_sets(EVEN, [0], np.stack([np.eye(2)] * 2)), r"raters must say which noise matrix"),
-        (lambda: calibrate_sets(EVEN, [0], np.eye(2), raters=[1]), r"raters must hold whole numbers from 0 to 0, got 1"),
+        (lambda: calibrate_sets(EVEN, [0], np.stack([np.eye(2)] * 2)), r"raters must name the rater of each sample when noise holds one matrix per rater"),
+        (lambda: calibrate_sets(EVEN, [0], np.eye(2), raters=[1]), r"noise must hold one matrix per rater when raters are given"),
         (lambda: prediction_sets(EVEN, calibrate_sets(EVEN, [0], np.eye(2)), 0), r"confidence must be above 0"),
         (lambda: prediction_sets(EVEN, calibrate_sets(EVEN, [0], np.eye(2)), 90), r"and at most 1, got 90"),
         (lambda: prediction_sets(EVEN, calibrate_sets(EVEN, [0], np.eye(2)), classes=[1, 2, 3]), r"classes must name all 2 columns of probabilities"),

@@ -40,7 +40,7 @@ def test_all_sets_of_the_study_take_part_by_default() -> None:
     }
 
 
-def test_contestants_without_their_packages_are_left_out_with_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_contestants_without_their_packages_are_skipped_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     assert "catboost" in missing()["catboost"]
     assert "'bench'" in missing()["catboost"]

@@ -38,7 +38,7 @@ def test_a_column_without_variance_says_nothing() -> None:
     assert np.isfinite(model.predict_proba(constant)).all()
 
 
-def test_a_seed_says_all_and_the_generator_of_torch_is_left_as_it_was() -> None:
+def test_a_seed_decides_everything_and_the_generator_of_torch_is_left_unchanged() -> None:
     data = synthetic(20, random_state=0)
     before = torch.random.get_rng_state()
     first, again, other = (
@@ -48,13 +48,6 @@ def test_a_seed_says_all_and_the_generator_of_torch_is_left_as_it_was() -> None:
     assert torch.equal(before, torch.random.get_rng_state())
     np.testing.assert_array_equal(first.predict_proba(data.features), again.predict_proba(data.features))
     assert not np.array_equal(first.predict_proba(data.features), other.predict_proba(data.features))
-
-
-def test_dropout_is_off_in_prediction() -> None:
-    data = synthetic(20, random_state=0)
-    recipe = Recipe(n_layers=2, dropout=0.5, n_epochs=1, least_updates=1)
-    model = TorchNetwork(softmax_head, 4, 0, recipe).fit(data.features, data.labels)
-    np.testing.assert_array_equal(model.predict_proba(data.features), model.predict_proba(data.features))
 
 
 def test_class_probabilities_from_exceedance_undo_the_sum() -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ordinoise.datasets import load, mslr
+from ordinoise.datasets import load
+from ordinoise.datasets.paper import mslr
 from ordinoise.noise import inverse_decay
 from studies.accuracy import Contest, noise_matrix_for, problem_of
 from studies.accuracy.contests import NOISE_NAMES

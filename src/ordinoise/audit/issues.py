@@ -1,4 +1,4 @@
-"""The result of an audit: one line a label, from the most to the least suspicious."""
+"""The result of an audit: every label with the probability that it is wrong."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.audit.counting import WrongCount
+from ordinoise.audit.count import WrongCount
 from ordinoise.labels import decide
+from ordinoise.noise import Noise
 
 RANKINGS = ("expected_distance", "probability_wrong")
 Library = Literal["pandas", "polars", "pyarrow"]
@@ -22,14 +23,14 @@ LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 
 @dataclass(frozen=True, eq=False)
 class LabelIssues:
-    """How suspicious each label is. Columns are in the order of the data; `to_frame` has the worst first.
+    """How suspicious each label is. Arrays are in the order of the data; `to_frame` has the worst first.
 
     Attributes
     ----------
     recorded, suggested : array of shape (n_samples,)
-        The label as it came, and the median of what it may be: the choice with the least expected distance.
+        The recorded label, and the median of the posterior: the grade with the least expected distance.
     probability_wrong : array of shape (n_samples,)
-        Probability that the true label is another.
+        Probability that the recorded label is not the true one.
     expected_distance : array of shape (n_samples,)
         Expected number of grades between the recorded and the true label.
     rank : int array of shape (n_samples,)
@@ -38,12 +39,12 @@ class LabelIssues:
         Probability of each true label, given the features and the recorded label.
     classes : array of shape (n_classes,)
         The grades in order.
-    noise_matrix : array of shape (n_classes, n_classes)
-        ``[true, recorded]``, as known or as estimated.
-    expected_wrong : WrongCount
-        How many labels are wrong, with an interval.
+    noise : Noise
+        The noise of the labels, given or estimated.
+    expected_wrong : WrongCount or None
+        How many labels are wrong, with an interval; None for too few rows.
     library : str or None
-        The library that `to_frame` makes its frame with; the first installed of pandas, polars, pyarrow if None.
+        The library of the frame that `to_frame` returns; if None, the first installed of pandas, polars, pyarrow.
     """
 
     recorded: NDArray[Any]
@@ -53,8 +54,8 @@ class LabelIssues:
     rank: Ints
     posterior: Floats
     classes: NDArray[Any]
-    noise_matrix: Floats
-    expected_wrong: WrongCount
+    noise: Noise
+    expected_wrong: WrongCount | None
     library: Library | None = None
 
     @property
@@ -63,7 +64,7 @@ class LabelIssues:
         return np.argsort(self.rank)
 
     def to_frame(self) -> Any:
-        """A frame of the library that the data came in, the most suspicious label first.
+        """A frame of the library of the data, the most suspicious label first.
 
         Columns: row, recorded, suggested, probability_wrong, expected_distance, rank.
         """
@@ -83,12 +84,12 @@ def issues_from(
     posterior: Floats,
     recorded: Ints,
     classes: NDArray[Any],
-    noise_matrix: Floats,
-    expected_wrong: WrongCount,
+    noise: Noise,
+    expected_wrong: WrongCount | None,
     rank_by: str,
     library: Library | None,
 ) -> LabelIssues:
-    """The record that follows from the posterior of the true label."""
+    """The issues that follow from the posterior of the true label."""
     n_classes = len(classes)
     wrong = 1 - posterior[np.arange(len(recorded)), recorded]
     distance = (posterior * np.abs(np.arange(n_classes) - recorded[:, None])).sum(axis=1)
@@ -97,7 +98,7 @@ def issues_from(
     rank[np.lexsort((-second, -first))] = np.arange(1, len(recorded) + 1)
     suggested = classes[decide(posterior, "median")]
     return LabelIssues(
-        classes[recorded], suggested, wrong, distance, rank, posterior, classes, noise_matrix, expected_wrong, library
+        classes[recorded], suggested, wrong, distance, rank, posterior, classes, noise, expected_wrong, library
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The algebra of the audit: what a recorded label and the features together say about the true one.
+"""The algebra of the audit: the true label given the recorded label and the features.
 
 Arrays in, arrays out; arguments are checked by the callers in this package.
 """
@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
 
-# A class that the model thought impossible may still be the true one: without a floor no noise could revive it.
 FLOOR = 1e-9
-# Far below this a classifier's probabilities are noise, and their logarithms would rule the calibration.
-CALIBRATION_FLOOR = 1e-3
-# How far calibration weights stray from "leave as it is", a priori.
-CALIBRATION_SPREAD = 0.7
+"""Added to every probability: a class of predicted probability 0 may still be the true one."""
+CALIBRATION_FLOOR, CALIBRATION_SPREAD = 1e-3, 0.7
+"""Added to probabilities before the logarithm, as those far below are arbitrary; prior standard deviation of the
+calibration weights. Chosen together on the three sets of `python -m studies.audit`."""
+MOST_CALIBRATION_STEPS = 200  # of L-BFGS; a round number, chosen by no run
 
 
 def posterior(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> Floats:
@@ -32,9 +33,13 @@ def deconvolved(
 ) -> Floats:
     """Probabilities of the true label, from those of the recorded label.
 
-    Solves ``recorded = true @ noise_matrix`` for each sample without leaving the probabilities, as an inverse would:
-    expectation-maximisation from `start`. Stopping early keeps the answer near the start, which tames what errors in
-    the probabilities would be blown up to.
+    Solves ``recorded = true @ N`` for each sample by expectation-maximization from `start`,
+
+        true_k <- true_k sum_r N[k, r] recorded_r / (true @ N)_r,
+
+    which keeps probabilities non-negative and their sum at one, unlike the inverse of N. It raises
+    ``sum_r recorded_r log (true @ N)_r`` in every step. Stopping early keeps the result near the start, which limits
+    how far errors in the probabilities are amplified.
 
     Parameters
     ----------
@@ -43,9 +48,9 @@ def deconvolved(
     noise_matrix : array of shape (n_classes, n_classes)
         ``[true, recorded]``.
     n_iter : int, default=30
-        Steps; the answer is exact in the limit.
+        Number of steps; the result is exact in the limit.
     start : array of shape (n_classes,) or (n_samples, n_classes), optional
-        First guess; by default the same deconvolution of the average sample, for all.
+        First guess; by default the deconvolved average of all samples.
     """
     if start is None:
         average = probabilities.mean(axis=0, keepdims=True)
@@ -58,12 +63,12 @@ def deconvolved(
 
 
 def calibrated(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> Floats:
-    """Probabilities of the true label, corrected so that they explain the recorded labels best.
+    """Probabilities of the true label, calibrated by the likelihood of the recorded labels.
 
-    A multinomial regression on their logarithms that starts from "leave as it is" and is held near it by a normal
-    prior, fitted by the forward likelihood of the recorded labels. It mends classifiers that are too sure or too
-    unsure, and class frequencies that the average probability misses. With K (K + 1) numbers to fit it learns
-    next to nothing about any one sample.
+    A multinomial regression ``softmax([log P, 1] @ W)`` with W of shape (K + 1, K), which maximizes
+    ``sum_i log sum_k P_i(k) N[k, recorded_i]`` under a normal prior about the identity, the W that changes nothing. It
+    corrects over- and underconfident classifiers and class frequencies. With only K (K + 1) weights the calibration
+    learns next to nothing about any one sample, so it may be fitted to the labels that are then judged.
     """
     n_classes = len(noise_matrix)
     inputs = np.column_stack([np.log(probabilities + CALIBRATION_FLOOR), np.ones(len(recorded))])
@@ -72,17 +77,15 @@ def calibrated(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> F
 
     def loss_and_slope(flat: Floats) -> tuple[float, Floats]:
         weights = flat.reshape(unchanged.shape)
-        true = _softmax(inputs @ weights)
+        true = softmax(inputs @ weights, axis=1)
         joint = (true + FLOOR) * likelihood
         total = joint.sum(axis=1, keepdims=True)
+        # The slope of -log sum_k true_k likelihood_k in the logits is true - posterior, up to FLOOR.
         pull = (weights - unchanged) / CALIBRATION_SPREAD**2
         loss = -np.log(total).sum() + 0.5 * (pull * (weights - unchanged)).sum()
         return float(loss), (inputs.T @ (true - joint / total) + pull).ravel()
 
-    fitted = minimize(loss_and_slope, unchanged.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200})
-    return _softmax(inputs @ fitted.x.reshape(unchanged.shape))
-
-
-def _softmax(logits: Floats) -> Floats:
-    likelihood = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return likelihood / likelihood.sum(axis=1, keepdims=True)
+    fitted = minimize(
+        loss_and_slope, unchanged.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": MOST_CALIBRATION_STEPS}
+    )
+    return np.asarray(softmax(inputs @ fitted.x.reshape(unchanged.shape), axis=1))

@@ -9,10 +9,10 @@ from ordinoise._lazy import lazy_names
 if TYPE_CHECKING:
     from ordinoise.classifiers.boosting import OrdinalBoostingClassifier as OrdinalBoostingClassifier
     from ordinoise.classifiers.card import ModelCard as ModelCard
-    from ordinoise.classifiers.loading import load_model as load_model
     from ordinoise.classifiers.mlp import OrdinalMLPClassifier as OrdinalMLPClassifier
     from ordinoise.classifiers.noise_aware import NoiseAwareClassifier as NoiseAwareClassifier
     from ordinoise.classifiers.ordinal import OrdinalClassifier as OrdinalClassifier
+    from ordinoise.classifiers.saving import load_model as load_model
     from ordinoise.classifiers.torch import OrdinalTorchClassifier as OrdinalTorchClassifier
 
 _ORIGINS = {
@@ -22,6 +22,6 @@ _ORIGINS = {
     "OrdinalClassifier": "ordinal",
     "OrdinalMLPClassifier": "mlp",
     "OrdinalTorchClassifier": "torch",
-    "load_model": "loading",
+    "load_model": "saving",
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _ORIGINS)

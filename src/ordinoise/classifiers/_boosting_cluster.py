@@ -1,4 +1,4 @@
-"""Boosting on the workers of a Dask cluster: rows stay where they are, labels and a sample of rows come here."""
+"""Boosting on the workers of a Dask cluster: features stay there, labels and a sample of rows are brought here."""
 
 from __future__ import annotations
 
@@ -8,32 +8,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints, as_number, complain
-from ordinoise.classifiers._columns import Columns
-from ordinoise.estimation.resolution import ResolvedNoise, resolve_noise
+from ordinoise.columns.coding import Columns
+from ordinoise.estimation.resolution import needs_data, resolve_noise
 from ordinoise.labels import as_decision
 from ordinoise.learners.boosting import OBJECTIVES, ForwardObjective, Sample, Training, train
 from ordinoise.learners.boosting.cluster import train_on_cluster
+from ordinoise.noise.record import implied_shares
 
 if TYPE_CHECKING:
     from ordinoise.classifiers.boosting import OrdinalBoostingClassifier
 
-SAMPLE_ROWS = 20_000  # to find the thresholds with, and as many at most to choose the rounds by
+SAMPLE_ROWS = 20_000
+"""To fit the thresholds on, and at most as many to choose the rounds by. A round number, chosen by no run."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """What the workers keep, and what came here of the same rows."""
+    """Features on the workers, and the labels (as cells of the objective) and weights of the same rows here."""
 
     features: Any
     cells: Ints
     weights: Floats
 
-    def here(self, rows: Ints) -> Sample:
+    def sample(self, rows: Ints) -> Sample:
         features = np.asarray(self.features[rows].compute(), dtype=np.float64)
         return Sample(features, self.cells[rows], self.weights[rows])
 
-    def there(self, numbers: Ints | Floats) -> Any:
-        """Numbers of all rows, sent to where the rows are."""
+    def in_blocks(self, numbers: Ints | Floats) -> Any:
+        """One number per row, in the blocks of the features."""
         import dask.array
 
         return dask.array.from_array(numbers, chunks=(self.features.chunks[0],))
@@ -44,24 +46,25 @@ def is_distributed(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def train_where_the_rows_are(
+def train_on_workers(
     model: OrdinalBoostingClassifier, X: Any, y: Any, sample_weight: Any, raters: Any, rng: np.random.Generator
-) -> tuple[Any, ResolvedNoise, Training]:
-    """The classes, the noise corrected for, and the trees."""
+) -> Training:
+    """The trees, grown on the workers; sets `classes_` and `noise_` of the model."""
     _check_request(model)
     features = _as_blocks(model, X)
-    recorded = _brought(y)
-    classes, ranks = model._checked_labels(recorded, features.shape[0], model.classes)
-    as_decision(model.decision, len(classes))
-    weights = model._checked_weights(_brought(sample_weight), recorded, ranks.astype(np.float64), model.class_weight)
-    noise = resolve_noise(model.noise, None, ranks, len(classes), _brought(raters), 0)
-    objective = OBJECTIVES[model.head](noise.matrices)
-    rows = _Rows(features, objective.cells(ranks, noise.raters), weights)
-    frequencies = model._true_frequencies(ranks, weights, noise.pooled)
-    return classes, noise, _trained(model, rows, objective, frequencies, rng)
+    recorded = _local(y)
+    model.classes_, ranks = model._checked_labels(recorded, features.shape[0], model.classes)
+    as_decision(model.decision, len(model.classes_))
+    weights = model._checked_weights(_local(sample_weight), recorded, ranks.astype(np.float64), model.class_weight)
+    model.noise_, index = resolve_noise(model.noise, None, ranks, len(model.classes_), _local(raters))
+    objective = OBJECTIVES[model.head](model.noise_.matrices)
+    rows = _Rows(features, objective.cells(ranks, index), weights)
+    recorded_shares = np.bincount(ranks, weights, minlength=len(model.classes_))
+    frequencies = implied_shares(model.noise_.matrix, recorded_shares, least=0.5 / len(ranks))
+    return _train(model, rows, objective, frequencies, rng)
 
 
-def _trained(
+def _train(
     model: OrdinalBoostingClassifier,
     rows: _Rows,
     objective: ForwardObjective,
@@ -73,10 +76,10 @@ def _trained(
     fraction = as_number("validation_fraction", model.validation_fraction, 0.0, 0.9, open_low=True)
     n_held_out = min(max(1, round(fraction * len(present))), SAMPLE_ROWS)
     held_out, others = np.sort(present[:n_held_out]), np.sort(present[n_held_out:][:SAMPLE_ROWS])
-    validation, offsets = rows.here(held_out), objective.first_offsets(frequencies)
-    if objective.head == "ordered":  # thresholds that all workers share must be known before they start
+    validation, offsets = rows.sample(held_out), objective.first_offsets(frequencies)
+    if objective.head == "ordered":  # the workers share thresholds, so these must be known before they start
         pilot = train(
-            rows.here(others), objective, frequencies, settings, n_rounds=model.n_estimators, seed=seed,
+            rows.sample(others), objective, frequencies, settings, n_rounds=model.n_estimators, seed=seed,
             validation=validation, patience=model.n_iter_no_change,
         )  # fmt: skip
         offsets = pilot.ensemble.offsets
@@ -84,7 +87,7 @@ def _trained(
     if model.early_stopping:
         weights[held_out] = 0.0
     return train_on_cluster(
-        rows.features, rows.there(rows.cells), rows.there(weights), objective, offsets, settings,
+        rows.features, rows.in_blocks(rows.cells), rows.in_blocks(weights), objective, offsets, settings,
         n_rounds=model.n_estimators, seed=seed, validation=validation if model.early_stopping else None,
     )  # fmt: skip
 
@@ -97,9 +100,9 @@ def _check_request(model: OrdinalBoostingClassifier) -> None:
     except ValueError:
         advice = "start distributed.Client() first, or pass local data"
         raise complain("X", "come with an active Dask client if it is a Dask collection", "none", advice) from None
-    if isinstance(model.noise, str) or hasattr(model.noise, "fit"):
-        advice = "fit once on a sample of rows, then pass its noise_matrix_"
-        raise complain("noise", "be None or known matrices for a Dask collection", repr(model.noise), advice)
+    if needs_data(model.noise):
+        advice = "fit once on a sample of rows, then pass its noise_"
+        raise complain("noise", "be known for a Dask collection", repr(model.noise), advice)
     if model.categorical_features is not None and str(model.categorical_features) != "auto":
         given = repr(model.categorical_features)
         raise complain("categorical_features", "be 'auto' or None for a Dask collection", given)
@@ -123,6 +126,6 @@ def _as_blocks(model: OrdinalBoostingClassifier, X: Any) -> Any:
     return X.rechunk({1: -1})
 
 
-def _brought(column: Any) -> Any:
-    """A column of a Dask collection, here."""
+def _local(column: Any) -> Any:
+    """A column, computed if it is a Dask collection."""
     return column.compute() if is_distributed(column) else column

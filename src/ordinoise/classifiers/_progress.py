@@ -10,7 +10,7 @@ OnEpoch = Callable[[int, float, float | None], None]
 
 @contextmanager
 def epoch_progress(verbose: bool, max_iter: int) -> Iterator[OnEpoch | None]:
-    """What to call after every epoch: a bar with the losses, or nothing."""
+    """A callable for after every epoch, which shows a bar with the losses; None if not `verbose`."""
     if not verbose:
         yield None
         return
@@ -35,7 +35,7 @@ def epoch_progress(verbose: bool, max_iter: int) -> Iterator[OnEpoch | None]:
 
 @contextmanager
 def fit_progress(verbose: bool, n_fits: int) -> Iterator[Callable[[], None]]:
-    """What to call after every fit: a bar on standard error, or nothing."""
+    """A callable for after every fit, which advances a bar on standard error if `verbose`."""
     if not verbose:
         yield lambda: None
         return

@@ -1,4 +1,4 @@
-"""What the classifiers share that take missing values and categories."""
+"""Base of the classifiers that take missing values and categories."""
 
 from __future__ import annotations
 
@@ -9,31 +9,38 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 
-from ordinoise.classifiers._columns import Columns, is_frame
 from ordinoise.classifiers.base import OrdinalClassifierBase
+from ordinoise.columns.coding import Columns, is_frame
 
 
 class TableClassifierBase(OrdinalClassifierBase):
-    """Frames with categories and gaps in; what each code stands for is remembered in `columns_`."""
+    """Takes frames with categories and missing values; `columns_` holds the meaning of each code."""
 
     categorical_features: Any
     columns_: Columns
 
     def _checked_features(self, X: Any, *, reset: bool) -> NDArray[np.floating]:
-        """Numbers without infinities, categories as codes; column names remembered or compared."""
+        """Features as finite numbers or NaN, categories as codes; column names are stored or compared."""
         wanted: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
         if not is_frame(X) and not (self._names_columns() if reset else self.columns_.categories):
             features: NDArray[np.floating] = validate_data(self, X, reset=reset, **wanted)
             self.columns_ = Columns({}) if reset else self.columns_
-            return features
+            return features if self.columns_.kept is None else features[:, list(self.columns_.kept)]
         validate_data(self, X, reset=reset, skip_check_array=True)
         if reset:
             self.columns_ = Columns.of(X, self.categorical_features)
         numbers: NDArray[np.floating] = check_array(self.columns_.encoded(X), **wanted)
         return numbers
 
+    @property
+    def _feature_names(self) -> list[str] | None:
+        """Names of the feature columns; None if columns have no names."""
+        names = getattr(self, "feature_names_in_", None)
+        kept = self.columns_.kept
+        return None if names is None else [str(names[j]) for j in (range(len(names)) if kept is None else kept)]
+
     def _names_columns(self) -> bool:
-        """Whether some columns are said to be categorical."""
+        """Whether `categorical_features` names columns."""
         named = self.categorical_features
         return named is not None and not (isinstance(named, str) and named == "auto")
 

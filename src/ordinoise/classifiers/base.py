@@ -14,30 +14,44 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ordinoise._validation import Floats, Ints, as_same_length, complain
-from ordinoise.classifiers._facts import corrected_scores, replicates_of, taken_apart, training_facts, with_facts
-from ordinoise.classifiers.card import ModelCard, model_card
-from ordinoise.classifiers.saving import Arrays, read_folder, write_folder
-from ordinoise.estimation.resolution import ResolvedNoise, resolve_noise
+from ordinoise.classifiers.card import ModelCard, card_scores, model_card, training_facts
+from ordinoise.classifiers.saving import (
+    Arrays,
+    from_json,
+    read_folder,
+    restore_shared,
+    shared_state,
+    write_folder,
+)
 from ordinoise.labels import as_column, decide, ordered_classes, ranks_of
-from ordinoise.noise import SINGULAR_CONDITION
+from ordinoise.noise import Noise
+from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.sets import PredictionSets, SetCalibration, calibrate_sets, prediction_sets
 
 if TYPE_CHECKING:
     from ordinoise.export import Graph
 
 
+SMALLEST_PROBABILITY = 1e-300  # its logarithm is finite
+
+
 class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
-    """Ordered labels in and out; a learner adds `fit` and `predict_proba`."""
+    """Base of all classifiers: ordered labels in and out. A learner adds `fit` and `predict_proba`."""
 
     noise: Any
     classes: Any
     decision: Any
     classes_: NDArray[Any]
-    noise_matrix_: Floats
-    noise_matrices_: Floats
-    noise_estimator_: Any
+    noise_: Noise
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
     set_calibration_: SetCalibration | None
     training_facts_: dict[str, Any]
+
+    @property
+    def noise_matrix_(self) -> Floats:
+        """The noise corrected for, ``[true, recorded]``: `noise_.matrix`, the identity where labels are trusted."""
+        return self.noise_.matrix
 
     def predict(self, X: Any, decision: Any = None) -> NDArray[Any]:
         """Predicted labels, by the rule that `decision` names.
@@ -46,17 +60,17 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         ----------
         X : array or frame of shape (n_samples, n_features)
         decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), optional
-            A rule for this call alone, such as your own ``cost[true, predicted]``; the model's if left out.
+            Decision rule for this call only, such as your own ``cost[true, predicted]``; by default the model's.
 
         Returns
         -------
         labels : array of shape (n_samples,)
-            Some of `classes_`.
+            Each one of `classes_`.
         """
         check_is_fitted(self)
-        return self.classes_[self._decided(X, self.decision if decision is None else decision)]
+        return self.classes_[self._decide(X, self.decision if decision is None else decision)]
 
-    def _decided(self, X: Any, decision: Any) -> Ints:
+    def _decide(self, X: Any, decision: Any) -> Ints:
         return decide(self.predict_proba(X), decision)
 
     @abstractmethod
@@ -69,17 +83,32 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         cumulative[:, -1] = 1.0
         return np.minimum(cumulative, 1.0)
 
-    def predict_set(self, X: Any, confidence: float = 0.9) -> PredictionSets:
-        """Neighbouring grades that hold the true label with probability `confidence`, for every sample.
+    def predict_score(self, X: Any) -> Floats:
+        """One number per sample, shape (n_samples,): higher means a higher class. Here the expected rank, 0..K-1."""
+        return np.asarray(self.predict_proba(X) @ np.arange(len(self.classes_)))
 
-        The set always holds the median, which `predict` gives by default, and a higher confidence only adds grades.
+    def decision_function(self, X: Any) -> Floats:
+        """Log-probability of each class, or for two classes the one logit: the form that scikit-learn's tools expect.
+
+        A single number per sample is `predict_score`.
+        """
+        logarithms = self._log_probabilities(X)
+        return logarithms[:, 1] - logarithms[:, 0] if len(self.classes_) == 2 else logarithms
+
+    def _log_probabilities(self, X: Any) -> Floats:
+        return np.log(np.maximum(self.predict_proba(X), SMALLEST_PROBABILITY))
+
+    def predict_set(self, X: Any, confidence: float = 0.9) -> PredictionSets:
+        """Neighbouring grades that contain the true label with probability `confidence`, for every sample.
+
+        The set always contains the median, the default prediction, and a higher confidence only adds grades.
         Needs recorded labels that the model did not learn from: see `calibrate_sets`.
 
         Parameters
         ----------
         X : array or frame of shape (n_samples, n_features)
         confidence : float, default=0.9
-            How often the true label is to be in its set, over samples like those of the calibration.
+            Share of samples, like those of the calibration, whose set contains the true label.
 
         Returns
         -------
@@ -87,16 +116,20 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             With `low` and `high`, labels of `classes_`, `mask` and `sizes`.
         """
         check_is_fitted(self)
+        return self.sets_of(self.predict_proba(X), confidence)
+
+    def sets_of(self, probabilities: Floats, confidence: float = 0.9) -> PredictionSets:
+        """The same as `predict_set`, from the output of `predict_proba`."""
         calibration = getattr(self, "set_calibration_", None)
         if calibration is None:
             advice = "call calibrate_sets(X, y) with recorded labels that the model did not learn from"
             raise complain("model", "be calibrated to predict sets", "none", advice)
-        return prediction_sets(self.predict_proba(X), calibration, confidence, classes=self.classes_)
+        return prediction_sets(probabilities, calibration, confidence, classes=self.classes_)
 
     def calibrate_sets(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None) -> Self:
-        """Find out how large sets must be to hold the true label, from recorded labels kept aside.
+        """Calibrate prediction sets on held-out recorded labels.
 
-        The labels may be as noisy as those of the fit: the noise matrix of the model corrects for it.
+        The labels may be as noisy as those of `fit`: the noise matrix of the model corrects for it.
 
         Parameters
         ----------
@@ -107,46 +140,39 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples.
         raters : column of shape (n_samples,), optional
-            Who recorded each label, when `noise` holds a matrix for each rater.
+            Who recorded each label, when `noise` holds one matrix per rater.
         """
         check_is_fitted(self)
         probabilities = self.predict_proba(X)
         _, ranks = self._checked_labels(y, len(probabilities), self.classes_)
-        noise = ResolvedNoise(self.noise_matrix_[None], None)
-        if raters is not None:
-            noise = resolve_noise(self.noise, None, ranks, len(self.classes_), raters, 0)
-        self.set_calibration_ = self._calibrated(probabilities, ranks, noise, sample_weight)
+        noise = self.noise_ if raters is not None else self.noise_.average
+        who = None if raters is None else as_column("raters", raters)
+        self.set_calibration_ = calibrate_sets(probabilities, ranks, noise, raters=who, sample_weight=sample_weight)
         return self
 
-    def _calibrated(self, probabilities: Floats, ranks: Ints, noise: ResolvedNoise, weights: Any) -> SetCalibration:
-        return calibrate_sets(
-            probabilities, ranks, noise.matrices if noise.raters is not None else noise.pooled,
-            raters=noise.raters, replicates=replicates_of(self), sample_weight=weights,
-        )  # fmt: skip
-
-    def _judge(self, out_of_fold: Floats, ranks: Ints, noise: ResolvedNoise, weights: Floats) -> None:
-        """Keep the facts of a fit, and what rows left out say: scores and sets, where the noise has an inverse."""
-        self._remember(np.bincount(ranks, minlength=len(self.classes_)))
-        if not (np.linalg.cond(noise.matrices) < SINGULAR_CONDITION).all():
+    def _keep_out_of_fold(self, out_of_fold: Floats, ranks: Ints, raters: Any, weights: Floats) -> None:
+        """Store the facts of a fit and, if the noise matrix has an inverse, out-of-fold scores and prediction sets."""
+        self._keep_facts(np.bincount(ranks, minlength=len(self.classes_)))
+        if not (np.linalg.cond(self.noise_.matrices) < SINGULAR_CONDITION).all():
             return
-        self.set_calibration_ = self._calibrated(out_of_fold, ranks, noise, weights)
-        if noise.raters is None:
-            self.training_facts_["scores"] = corrected_scores(self, out_of_fold, ranks, weights)
+        self.set_calibration_ = calibrate_sets(out_of_fold, ranks, self.noise_, raters=raters, sample_weight=weights)
+        if self.noise_.per == "all":
+            self.training_facts_["scores"] = card_scores(out_of_fold, ranks, self.noise_, self.decision, weights)
 
     def describe(self) -> ModelCard:
-        """The model's card: what it is, what it learnt from, what noise it found, how good it is.
+        """The model card: kind of model, training data, noise, scores.
 
-        Print it, or take `to_dict` for JSON. A loaded model's card is that of the saved one.
+        Print it, or use `to_dict` for JSON. A loaded model has the card of the saved one.
         """
         check_is_fitted(self)
         return model_card(self)
 
-    def _remember(self, recorded_counts: Ints | None, *, adds: bool = False) -> None:
-        """Keep the facts of a fit, and forget the sets of an earlier one; `adds` where the rows come on top."""
+    def _keep_facts(self, recorded_counts: Ints | None, *, adds: bool = False) -> None:
+        """Store the facts of a fit and drop earlier prediction sets; `adds` counts its rows on top of earlier ones."""
         if adds and recorded_counts is not None:
             earlier = getattr(self, "training_facts_", {}).get("recorded_counts")
             recorded_counts = None if earlier is None else recorded_counts + earlier
-        self.training_facts_, self.set_calibration_ = training_facts(self, recorded_counts), None
+        self.training_facts_, self.set_calibration_ = training_facts(recorded_counts), None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a new folder: JSON and safetensors, no pickle.
@@ -154,70 +180,81 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         The folder appears whole or not at all. An existing one is never overwritten.
         """
         check_is_fitted(self)
-        settings, arrays = with_facts(self, *self._state())
-        write_folder(path, type(self).__name__, settings, arrays)
+        settings, arrays = shared_state(self, self._saved_parameters())
+        own, own_arrays = self._state()
+        write_folder(path, type(self).__name__, settings | own, arrays | own_arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """A model that `save` wrote; it predicts exactly as the saved one did."""
+        """The model that `save` wrote; it predicts exactly as the saved one did."""
         settings, arrays = read_folder(path, cls.__name__)
         try:
-            return cls._whole(settings, arrays)
+            return cls._from_saved(settings, arrays)
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise complain(
                 "path", "hold a whole model", f"{type(error).__name__}: {error}", "the folder is damaged"
             ) from None
 
     @classmethod
-    def _whole(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
-        """The model that `save` described, with its facts and sets where it had them."""
-        arrays, facts, sets = taken_apart(settings, arrays)
-        model = cls._from_state(settings, arrays)
-        model.set_calibration_ = sets
-        if facts is not None:
-            model.training_facts_ = facts
+    def _from_saved(cls, settings: dict[str, Any], arrays: Arrays, **code: Any) -> Self:
+        """The model with these saved settings and arrays; `code` holds parameters that cannot be saved."""
+        model = cls(**{name: from_json(value) for name, value in settings["parameters"].items()}, **code)
+        model._restore(settings, restore_shared(model, settings, arrays))
         return model
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        """The constructor's arguments that can be saved."""
+        parameters: dict[str, Any] = self.get_params(deep=False)
+        return parameters
 
     def to_onnx(self, path: str | os.PathLike[str], *, dtype: str = "float32") -> None:
         """Write the fitted model as an ONNX file, for programs without Python.
 
-        The graph takes `features` and gives `label`, as `predict` does, and `probabilities`. The file appears whole
+        The graph takes `features` and returns `label`, as `predict` does, and `probabilities`. The file appears whole
         or not at all; an existing one is replaced. Needs the extra ``onnx``.
 
         Parameters
         ----------
         path : path
-            The file, by custom ending in ``.onnx``.
+            The file, usually ending in ``.onnx``.
         dtype : {"float32", "float64"}, default="float32"
-            Type of the features that will be passed. float64 tells apart numbers that float32 would round together,
-            such as times in seconds.
+            Type of the features that will be passed. float64 distinguishes numbers that float32 would round to the
+            same, such as times in seconds.
         """
         check_is_fitted(self)
-        self._write_onnx(path, (self.n_features_in_,), dtype)
+        columns = getattr(self, "columns_", None)
+        n_features = self.n_features_in_ if columns is None else columns.n_features(self.n_features_in_)
+        self._write_onnx(path, (n_features,), dtype)
 
     def _write_onnx(self, path: str | os.PathLike[str], shape: tuple[int, ...], dtype: str) -> None:
         from ordinoise.export import Graph, write_classifier
 
         graph = Graph(shape, dtype)
-        if hasattr(self, "feature_names_in_"):
-            graph.notes["feature_names"] = self.feature_names_in_.tolist()
+        names = self._feature_names
+        if names is not None:
+            graph.notes["feature_names"] = names
         write_classifier(path, graph, self._add_to_onnx(graph), self.classes_, self.decision)
 
+    @property
+    def _feature_names(self) -> list[str] | None:
+        """Names of the feature columns; None if columns have no names."""
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
     def _add_to_onnx(self, graph: Graph) -> str:  # noqa: ARG002
-        """Name of the class probabilities of the nodes that the learner adds."""
+        """Add the learner's nodes to the graph, and return the name of their output, the class probabilities."""
         raise complain("model", "be one of ordinoise's own learners to be written as ONNX", type(self).__name__)
 
     @abstractmethod
     def _state(self) -> tuple[dict[str, Any], Arrays]:
-        """What JSON can hold of the fitted model, and its arrays."""
+        """What was learned: settings for JSON, and arrays."""
 
-    @classmethod
     @abstractmethod
-    def _from_state(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
-        """The model that `_state` described."""
+    def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
+        """Restore what `_state` returned; other arrays are refused."""
 
     def _checked_features(self, X: Any, *, reset: bool) -> NDArray[np.floating]:
-        """Finite numbers, float32 or float64 as they came; column names remembered or compared."""
+        """Features as finite numbers, float32 or float64 as passed; column names are stored or compared."""
         features: NDArray[np.floating] = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
         return features
 
@@ -237,7 +274,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
 
     @staticmethod
     def _checked_weights(sample_weight: Any, y: Any, features: NDArray[np.floating], class_weight: Any) -> Floats:
-        """Weight of every sample, its class's among it; some are positive."""
+        """Weight of every sample times that of its class; at least one is positive."""
         weights: Floats = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
         if class_weight is not None:
             weights = weights * compute_sample_weight(class_weight, y)

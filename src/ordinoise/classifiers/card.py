@@ -1,59 +1,66 @@
-"""The card of a fitted model: what it is, what it learnt from and how good it is, in words and as JSON."""
+"""The model card: kind of model, training data, noise and scores, in words and as JSON."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+import ordinoise
+from ordinoise._validation import Floats, Ints
+from ordinoise.labels import ranks_of
+from ordinoise.noise import Noise
+from ordinoise.scoring.evaluation import evaluate_probabilities
 
 if TYPE_CHECKING:
     from ordinoise.classifiers.base import OrdinalClassifierBase
 
-__all__ = ["ModelCard", "model_card"]
-
-WORDS = {
+SCORES = {
     "mean_absolute_error": "mean absolute error",
     "zero_one_loss": "share of wrong grades",
-    "accuracy_off1": "share right or one grade off",
+    "accuracy_off1_score": "share right or one grade off",
     "quadratic_weighted_kappa": "quadratic weighted kappa",
 }
-MOST_NAMES = 12
+"""Metrics on the card, in words."""
+MOST_NAMES = 12  # column names that a card lists; chosen by no run
 
 
 @dataclass(frozen=True, eq=False)
 class ModelCard:
-    """What there is to know about a fitted model; printing it gives plain words.
+    """Everything known about a fitted model; printing it gives plain text.
 
     Attributes
     ----------
     kind : str
         Name of the model's class.
     n_samples, n_features : int or None
-        Rows and columns it learnt from; None where that was not counted.
+        Rows and columns of the training data; None if not counted.
     feature_names : list of str or None
-        Names of the columns, where they had any.
+        Names of the columns, if they had any.
     classes : list
         Grades, lowest first.
     recorded_counts : list of int or None
-        How often each was recorded.
-    noise : dict
-        ``matrix[true, recorded]``, `source` in words, `rate` of wrong labels with `rate_interval` and its `confidence`,
-        `is_identifiable` and `identifiability` in words; None for what is unknown.
+        How often each grade was recorded.
+    noise : Noise
+        The noise that the model corrects for.
     settings : dict
         Parameters of the model, by name.
     changed_settings : list of str
-        Names of those that are not the default.
+        Names of those that differ from the default.
     learners : dict of str to float
-        Share of each learner in a blend; empty for a single one.
+        Weight of each learner in a blend; empty for a single one.
     scores : dict
-        By metric: `value` on clean labels, told from the recorded ones of rows left out, with `low` and `high`, and
-        what was `observed`; empty where no rows were left out.
+        Per metric: `value` on clean labels, estimated from the recorded labels of held-out rows, with `low` and `high`,
+        and the `observed` value; empty if no rows were held out.
     n_calibration : int or None
-        Recorded labels that its prediction sets rest on.
+        Number of recorded labels that the prediction sets were calibrated on.
     versions : dict of str to str
-        Of the libraries it was fitted with.
+        Versions of the libraries it was fitted with.
     """
 
     kind: str
@@ -62,7 +69,7 @@ class ModelCard:
     feature_names: list[str] | None
     classes: list[Any]
     recorded_counts: list[int] | None
-    noise: dict[str, Any]
+    noise: Noise
     settings: dict[str, Any]
     changed_settings: list[str]
     learners: dict[str, float]
@@ -71,8 +78,10 @@ class ModelCard:
     versions: dict[str, str]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it in plain lists, numbers and text, ready for JSON."""
-        return {name: _plain(value) for name, value in vars(self).items()}
+        """Everything in plain lists, numbers and text, ready for JSON."""
+        return {name: _plain(value) for name, value in vars(self).items()} | {
+            "noise": self.noise.to_dict(replicates=False)
+        }
 
     def __str__(self) -> str:
         parts = (self._data(), self._noise(), self._learners(), self._scores(), self._sets(), self._settings())
@@ -89,24 +98,19 @@ class ModelCard:
         return f"Data: {rows}{columns}{names}. Grades as recorded, lowest first: {', '.join(grades)}."
 
     def _noise(self) -> str:
-        rate, interval = self.noise["rate"], self.noise["rate_interval"]
-        lines = [f"Label noise: {self.noise['source']}."]
-        if rate is not None and not self.noise["source"].startswith("none"):
-            reach = "" if interval is None else f" ({_between(*interval)}, {self.noise['confidence']:.0%} interval)"
-            lines.append(f"About {rate:.1%} of the labels are wrong{reach}.")
-        if self.noise["identifiability"]:
-            verdict = "The estimate stands" if self.noise["is_identifiable"] else "The estimate is in doubt"
-            lines.append(f"{verdict}: {self.noise['identifiability']}.")
+        lines = [f"Label noise: {self.noise.words}."]
+        if self.noise.is_in_doubt:
+            lines.append(f"In doubt: {self.noise.doubt_text}.")
         return " ".join(lines) + f"\n{self._matrix()}"
 
     def _matrix(self) -> str:
-        """The matrix, a row a true grade."""
+        """The matrix, one row per true grade."""
         names = [str(grade) for grade in self.classes]
         width = max(6, *(len(name) for name in names))
-        rows = np.asarray(self.noise["matrix"])
+        rows = self.noise.matrix
         lines = [f"  {'true':>{width}}  recorded as " + " ".join(f"{name:>{width}}" for name in names)]
         lines += [
-            f"  {name:>{width}}              " + " ".join(f"{chance:>{width}.3f}" for chance in row)
+            f"  {name:>{width}}              " + " ".join(f"{entry:>{width}.3f}" for entry in row)
             for name, row in zip(names, rows, strict=True)
         ]
         return "\n".join(lines)
@@ -117,12 +121,12 @@ class ModelCard:
 
     def _scores(self) -> str:
         if not self.scores:
-            return "Scores: none; no rows were left out to score it by."
-        lines = ["Scores on clean labels, told from recorded labels of rows left out:"]
+            return "Scores: none; no rows were held out."
+        lines = ["Scores on clean labels, estimated from recorded labels of held-out rows:"]
         for metric, score in self.scores.items():
             reach = f" ({score['low']:.3f} to {score['high']:.3f})" if "low" in score else ""
             observed = f"; {score['observed']:.3f} as recorded" if "observed" in score else ""
-            lines.append(f"  {WORDS.get(metric, metric)}: {score.get('value', np.nan):.3f}{reach}{observed}")
+            lines.append(f"  {SCORES.get(metric, metric)}: {score.get('value', np.nan):.3f}{reach}{observed}")
         return "\n".join(lines)
 
     def _sets(self) -> str:
@@ -132,7 +136,7 @@ class ModelCard:
 
     def _settings(self) -> str:
         changed = ", ".join(f"{name}={_short(self.settings[name])}" for name in self.changed_settings)
-        return f"Settings: {changed or 'all as by default'}."
+        return f"Settings: {changed or 'all default'}."
 
 
 def model_card(model: OrdinalClassifierBase) -> ModelCard:
@@ -140,8 +144,6 @@ def model_card(model: OrdinalClassifierBase) -> ModelCard:
     facts = getattr(model, "training_facts_", {})
     sets = getattr(model, "set_calibration_", None)
     settings = model.get_params(deep=False)
-    unknown = dict.fromkeys(("rate", "rate_interval", "confidence", "is_identifiable", "identifiability"))
-    noise = {"source": "unknown"} | unknown | facts.get("noise", {}) | {"matrix": model.noise_matrix_.tolist()}
     names = getattr(model, "feature_names_in_", None)
     return ModelCard(
         kind=type(model).__name__,
@@ -150,7 +152,7 @@ def model_card(model: OrdinalClassifierBase) -> ModelCard:
         feature_names=None if names is None else [str(name) for name in names],
         classes=model.classes_.tolist(),
         recorded_counts=facts.get("recorded_counts"),
-        noise=noise,
+        noise=model.noise_,
         settings={name: _plain(value) for name, value in settings.items()},
         changed_settings=_changed(model, settings),
         learners=dict(getattr(model, "weights_", {})),
@@ -158,6 +160,43 @@ def model_card(model: OrdinalClassifierBase) -> ModelCard:
         n_calibration=None if sets is None else sets.n_samples,
         versions=dict(facts.get("versions", {})),
     )
+
+
+def training_facts(recorded_counts: Ints | None) -> dict[str, Any]:
+    """Size of the data and versions, ready for JSON; scores are added if rows were held out."""
+    counts = None if recorded_counts is None else [int(count) for count in recorded_counts]
+    return {
+        "n_samples": None if counts is None else sum(counts),
+        "recorded_counts": counts,
+        "scores": {},
+        "versions": {
+            "ordinoise": ordinoise.__version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "scikit-learn")},
+        },
+    }
+
+
+def recorded_counts(y: Any, classes: NDArray[Any]) -> Ints | None:
+    """How often each label was recorded; None for a dataset, whose labels are not read in advance (y is None)."""
+    if y is None:
+        return None
+    column = y.cpu().numpy() if hasattr(y, "cpu") else y
+    return np.bincount(ranks_of("y", column, classes), minlength=len(classes))
+
+
+def card_scores(
+    probabilities: Floats, recorded: Ints, noise: Noise, decision: Any, weights: Floats
+) -> dict[str, dict[str, float]]:
+    """Scores on clean labels from out-of-fold probabilities, ready for JSON."""
+    found = evaluate_probabilities(
+        probabilities, recorded, noise, decision=decision, metrics=list(SCORES), sample_weight=weights
+    )
+    kept = ("value", "low", "high", "observed", "confidence")
+    return {
+        name: {key: number for key in kept if (number := numbers[key]) is not None}
+        for name, numbers in found.to_dict().items()
+    }
 
 
 def _changed(model: OrdinalClassifierBase, settings: Mapping[str, Any]) -> list[str]:
@@ -169,7 +208,7 @@ def _changed(model: OrdinalClassifierBase, settings: Mapping[str, Any]) -> list[
 
 
 def _plain(value: Any) -> Any:
-    """`value` as JSON can hold it; what it cannot, by its printed name."""
+    """`value` for JSON; anything that JSON cannot hold becomes its name."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, np.ndarray):
@@ -186,10 +225,6 @@ def _plain(value: Any) -> Any:
 def _listed(names: list[str]) -> str:
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more
-
-
-def _between(low: float, high: float) -> str:
-    return f"{low:.1%} to {high:.1%}"
 
 
 def _short(value: Any) -> str:

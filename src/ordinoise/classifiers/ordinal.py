@@ -1,52 +1,67 @@
-"""The front door: one classifier that finds out how wrong the labels are, and which learners suit the data."""
+"""The front door: one classifier that estimates the label noise and blends the learners that suit the data."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length
-from ordinoise.classifiers._columns import Columns
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
-from ordinoise.classifiers.blend import state as _blend_state
-from ordinoise.classifiers.blend.fitting import Blend, average, fitted_blend
-from ordinoise.classifiers.blend.members import MANY_ROWS, Model, NetworkModel, Recorded, TreesModel, candidates
-from ordinoise.classifiers.blend.noise import Settled, noise_or_trust
+from ordinoise.classifiers.blend.members import (
+    MANY_ROWS,
+    Candidate,
+    Model,
+    NetworkModel,
+    Recorded,
+    TreesModel,
+    candidates,
+)
+from ordinoise.classifiers.blend.mixture import Blend, average, fitted_blend
+from ordinoise.classifiers.blend.state import restore, state_of
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.saving import Arrays
+from ordinoise.columns.coding import Columns
 from ordinoise.crossfit import stratified_folds
-from ordinoise.estimation.resolution import ResolvedNoise, refuse_raters, resolve_noise
+from ordinoise.estimation.base import warn_of_doubts
+from ordinoise.estimation.resolution import resolve_noise
+from ordinoise.estimation.score.estimator import noise_from_probabilities
 from ordinoise.labels import as_column, as_decision, trusted_ranks
+from ordinoise.noise import Noise
 
 LEARNERS = ("auto", "mlp", "boosting", "blend")
 NEGLIGIBLE = 1e-3
-"""Chance of a wrong record below which models that trust the labels are taken as they are."""
+"""Below this noise rate in every class the models that trust the labels are kept: one row in a thousand, by no run."""
 SMALL, ROUNDS_WHEN_SMALL = 1000, 2
+"""Below 1000 rows the folds are drawn twice, since a single draw decides too much (decision 0011)."""
+
+Trusted = tuple[Ints, Ints]
+"""Row numbers and true ranks of verified samples."""
 
 
+@dataclass(eq=False, repr=False)
 class OrdinalClassifier(TableClassifierBase):
     """A classifier for ordered grades that needs no settings: it estimates the label noise and blends its learners.
 
-    Networks, from linear to large, and gradient-boosted trees learn under the same correction, each without one fold
-    at a time. The rows left out say, by the likelihood of what was recorded and so without a clean label, how much each
-    learner counts. Before that, the same learners trusting the labels give the estimate of the noise. The models of
-    all folds together make the prediction: nothing is fitted again.
+    Networks, from linear to large, and gradient-boosted trees are trained under the same correction, each on all folds
+    but one. The weight of each learner comes from the likelihood of the recorded labels of the held-out rows, so no
+    clean label is needed. Before that, the same learners, trusting the labels, provide the noise estimate. The models
+    of all folds are averaged for the prediction: nothing is refitted.
 
     Parameters
     ----------
     learner : {"auto", "mlp", "boosting", "blend"}, default="auto"
-        "blend" weighs networks and trees, "auto" also leaves out what has hardly any weight; "mlp" and "boosting" keep
-        to one kind.
+        "blend" weights networks and trees; "auto" also drops learners with a weight below 5 %; "mlp" and "boosting" use
+        one kind only.
     noise : None, array, mapping, "estimate" or estimator, default="estimate"
         None trusts the labels. An array ``noise_matrix[true, recorded]`` is known noise. ``"estimate"`` estimates it
-        from the data; below 50 rows it trusts the labels and says so. An estimator with ``fit(X, y)`` and
-        ``noise_matrix_`` is fitted to what the networks get. A matrix for each rater, as a mapping or a stack, goes
-        with ``fit(..., raters=)``.
+        from the data; below 50 rows it trusts the labels, and `noise_` says so. An estimator with ``fit(X, y)`` and
+        ``noise_matrix_`` is fitted to the features of the networks. One matrix per rater, as a mapping or a stack,
+        needs ``fit(..., raters=)``.
     decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), default="median"
         How `predict` picks a class: least expected absolute error, 0-1 error, squared error, or
         ``cost[true, predicted]``.
@@ -55,47 +70,45 @@ class OrdinalClassifier(TableClassifierBase):
     class_weight : dict or "balanced", optional
         Weights of the recorded classes.
     categorical_features : "auto", sequence or None, default="auto"
-        Columns that hold categories; "auto" takes those of a frame that are categorical or text.
+        Columns that hold categories; "auto" takes the categorical and text columns of a frame.
     n_folds : int, optional
-        Parts of the data, each left out in turn; by default 5, and 3 above 100,000 rows.
+        Parts of the data, each held out in turn; by default 5, and 3 above 100,000 rows.
     n_rounds : int, optional
-        How often the folds are drawn; by default twice below 1000 rows, where chance rules, and once above.
+        How often the folds are drawn; by default twice below 1000 rows and once above.
     n_jobs : int, optional
-        Models at a time, in threads; all processors by default. The answer does not depend on it.
+        Number of fits at a time, in threads; one per processor by default. The result does not depend on it.
     random_state : int, Generator, RandomState or None
-        Folds, networks, trees.
+        Randomness of folds, networks and trees.
     verbose : bool, default=False
-        Whether to show on standard error how many of the fits are done.
+        Whether to show a progress bar of the fits on standard error.
 
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
         Labels in order.
     learner_ : {"mlp", "boosting", "blend"}
-        What the prediction is made of.
+        The kind of learners in the blend.
     weights_ : dict of str to float
-        Share of each candidate.
+        Weight of each candidate in the blend.
     selection_ : dict of str to float
-        Mean log-likelihood of the recorded labels, out of fold, by candidate and by the blend; higher is better.
-    noise_matrix_ : array of shape (n_classes, n_classes)
-        The noise corrected for, ``[true, recorded]``; the identity for ``noise=None``, the average for raters.
-    noise_matrices_ : array of shape (n_raters, n_classes, n_classes)
-        One matrix a rater.
-    noise_estimator_ : object or None
-        The fitted estimator behind `noise_matrix_`, with intervals and doubts.
+        Mean out-of-fold log-likelihood of the recorded labels, per candidate and of the blend; higher is better.
+    noise_ : Noise
+        The noise corrected for: matrices, how sure they are, where they come from, doubts. `noise_matrix_` is its
+        matrix.
     out_of_fold_ : array of shape (n_samples, n_classes)
-        Probability of each true label of the training rows that have weight, by models that did not see the row.
+        Probability of each true label of the training rows with positive weight, by models that did not see the row.
     models_ : dict of str to tuple
-        Fitted models of each candidate.
+        Fitted models of each candidate with positive weight.
     set_calibration_ : SetCalibration or None
-        What `predict_set` goes by, from the rows left out; None where the noise has no inverse.
+        Thresholds of `predict_set`, from the held-out rows; None if the noise matrix has no inverse.
     curves_ : dict of str to tuple
-        Loss of the rows left out after each epoch or round, for every model of each candidate.
+        Loss of the held-out rows after each epoch or round, for every model of each candidate.
 
     Notes
     -----
-    Trees read missing values and categories as they are. For networks a missing number is the median, with one more
-    column that says so if it happened in training; a category is a column of zeros and ones, for the 50 most frequent.
+    Trees take missing values and categories directly. For networks a missing number is replaced by the median, with an
+    indicator column if the training rows had missing values; the 50 most frequent categories of a column are one-hot
+    encoded.
 
     Examples
     --------
@@ -109,44 +122,27 @@ class OrdinalClassifier(TableClassifierBase):
     True
     """
 
-    columns_: Columns
-    filling_: Filling
-    models_: Mapping[str, tuple[Model, ...]]
-    weights_: Mapping[str, float]
-    selection_: Mapping[str, float]
-    learner_: str
-    noise_matrix_: Floats
-    noise_matrices_: Floats
-    noise_estimator_: Any
-    out_of_fold_: Floats | None
-    curves_: Mapping[str, tuple[Sequence[float], ...]]
+    columns_: Columns = field(init=False)
+    filling_: Filling = field(init=False)
+    models_: Mapping[str, tuple[Model, ...]] = field(init=False)
+    weights_: Mapping[str, float] = field(init=False)
+    selection_: Mapping[str, float] = field(init=False)
+    learner_: str = field(init=False)
+    out_of_fold_: Floats | None = field(init=False)
+    curves_: Mapping[str, tuple[Sequence[float], ...]] = field(init=False)
 
-    def __init__(
-        self,
-        learner: str = "auto",
-        *,
-        noise: Any = "estimate",
-        decision: Any = "median",
-        classes: Any = None,
-        class_weight: Any = None,
-        categorical_features: Any = "auto",
-        n_folds: int | None = None,
-        n_rounds: int | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: bool = False,
-    ) -> None:
-        self.learner = learner
-        self.noise = noise
-        self.decision = decision
-        self.classes = classes
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.n_folds = n_folds
-        self.n_rounds = n_rounds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    learner: str = "auto"
+    _: KW_ONLY
+    noise: Any = "estimate"
+    decision: Any = "median"
+    classes: Any = None
+    class_weight: Any = None
+    categorical_features: Any = "auto"
+    n_folds: int | None = None
+    n_rounds: int | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, trusted: Any = None) -> Self:
         """Learn from recorded labels.
@@ -158,35 +154,62 @@ class OrdinalClassifier(TableClassifierBase):
         y : column of shape (n_samples,)
             Labels as recorded.
         sample_weight : array of shape (n_samples,), optional
-            Weights of the samples; a sample of no weight is not there.
+            Weights of the samples; rows with zero weight are ignored.
         raters : column of shape (n_samples,), optional
-            Who recorded each label, when `noise` holds a matrix for each rater.
+            Who recorded each label, when `noise` holds one matrix per rater.
         trusted : (rows, labels), optional
-            Numbers of rows whose true label is known, and those labels: learned from as they are, and a witness of the
-            noise. They may have been picked by suspicion.
+            Numbers of rows whose true label is known, and those labels: the models and the noise estimate use them. The
+            rows may have been chosen by suspicion.
         """
+        plain, raters, verified, weighted = self._training_data(X, y, sample_weight, raters, trusted)
+        rng = as_generator(self.random_state)
+        folds = self._folds(plain.ranks, rng)
+        self._keep(self._corrected_blend(plain, raters, verified, folds, rng))
+        # Without class weights, which would change the distribution that the scores are about.
+        rows = np.empty((len(as_column("y", y)), 1))
+        weights = self._checked_weights(sample_weight, y, rows, None)
+        assert self.out_of_fold_ is not None
+        self._keep_out_of_fold(self.out_of_fold_, plain.ranks, raters, weights[weighted])
+        return self
+
+    def estimate_noise(self, X: Any, y: Any, sample_weight: Any = None, trusted: Any = None) -> Noise:
+        """The noise that `fit` would correct for, without the fits that correct for it.
+
+        Parameters
+        ----------
+        X, y, sample_weight, trusted
+            As in `fit`.
+        """
+        plain, _, verified, _ = self._training_data(X, y, sample_weight, None, trusted)
+        rng = as_generator(self.random_state)
+        folds = self._folds(plain.ranks, rng)
+        noise_seed, blend_seed = (int(seed) for seed in rng.integers(2**31, size=2))
+        if not self._estimates():
+            return resolve_noise(self.noise, plain.table.dense, plain.ranks, plain.n_classes, None, noise_seed)[0]
+        with fit_progress(self.verbose, self._n_fits(folds, plain)) as on_fit:
+            trusting = self._fitted_blend(plain, folds, blend_seed, on_fit)
+        return self._noise_estimate(trusting, plain, verified, noise_seed)
+
+    def _training_data(
+        self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any
+    ) -> tuple[Recorded, Any, Trusted | None, Ints]:
+        """The rows with positive weight: data for the learners, raters, verified rows among them, row numbers."""
         features = self._checked_features(X, reset=True)
         self.classes_, ranks = self._checked_labels(y, len(features), self.classes)
         as_choice("learner", self.learner, LEARNERS)
         as_decision(self.decision, len(self.classes_))
         weights = self._checked_weights(sample_weight, y, features, self.class_weight)
-        there = np.flatnonzero(weights)
+        weighted = np.flatnonzero(weights)
         if raters is not None:
             as_same_length("raters", len(column := as_column("raters", raters)), "y", len(ranks))
-            raters = column[there]
-        rng = as_generator(self.random_state)
-        self.filling_ = Filling.of(features[there], self.columns_.categories)
-        table, folds = Table(features[there], self.filling_), self._folds(ranks[there], rng)
-        trusting = ResolvedNoise(np.eye(len(self.classes_))[None], None)
-        plain = Recorded(table, ranks[there], weights[there], trusting)
-        settled = None if trusted is None else _among(there, trusted_ranks(trusted, self.classes_, len(ranks)))
-        noise, blend = self._blended(plain, raters, settled, folds, rng)
-        self._keep(noise, blend)
-        # Class weights would make the rows other than those that the model is to be judged on.
-        self._judge(
-            blend.out_of_fold, plain.ranks, noise, self._checked_weights(sample_weight, y, features, None)[there]
+            raters = column[weighted]
+        self.filling_ = Filling.of(features[weighted], self.columns_.categories)
+        table = Table(features[weighted], self.filling_)
+        plain = Recorded(table, ranks[weighted], weights[weighted], np.eye(len(self.classes_))[None])
+        verified = (
+            None if trusted is None else _positions_among(weighted, trusted_ranks(trusted, self.classes_, len(ranks)))
         )
-        return self
+        return plain, raters, verified, weighted
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each clean class, shape (n_samples, n_classes)."""
@@ -194,31 +217,49 @@ class OrdinalClassifier(TableClassifierBase):
         table = Table(self._checked_features(X, reset=False), self.filling_)
         return average(self.models_, self.weights_, table)
 
-    def _blended(
-        self, plain: Recorded, raters: Any, settled: Settled | None, folds: Ints, rng: np.random.Generator
-    ) -> tuple[ResolvedNoise, Blend]:
-        """The noise, and the blend that corrects for it."""
-        chosen = candidates(self.learner, len(plain.ranks), tuple(self.columns_.categories))
+    def _corrected_blend(
+        self, plain: Recorded, raters: Any, trusted: Trusted | None, folds: Ints, rng: np.random.Generator
+    ) -> Blend:
+        """The blend that corrects for the noise; sets `noise_`."""
         noise_seed, blend_seed = (int(seed) for seed in rng.integers(2**31, size=2))
-        estimates = isinstance(self.noise, str) and self.noise == "estimate"
-        n_fits = len(chosen) * sum(int(drawn.max()) + 1 for drawn in folds) * (2 if estimates else 1)
-        with fit_progress(self.verbose, n_fits) as on_fit:
+        n_passes = 2 if self._estimates() else 1
+        with fit_progress(self.verbose, n_passes * self._n_fits(folds, plain)) as on_fit:
+            if self._estimates():
+                Noise.of(None, plain.n_classes).index_of(
+                    raters, len(plain.ranks)
+                )  # refuses raters: an estimate is one matrix for all
+                trusting, index = self._fitted_blend(plain, folds, blend_seed, on_fit), None
+                self.noise_ = self._noise_estimate(trusting, plain, trusted, noise_seed)
+                if trusted is None and 1 - self.noise_.matrix.diagonal().min() < NEGLIGIBLE:
+                    return trusting
+            else:
+                features, n_classes = plain.table.dense, plain.n_classes
+                self.noise_, index = resolve_noise(self.noise, features, plain.ranks, n_classes, raters, noise_seed)
+            corrected = replace(plain, matrices=self.noise_.matrices, index=index)
+            corrected = corrected if trusted is None else corrected.with_trusted(trusted)
+            return self._fitted_blend(corrected, folds, blend_seed, on_fit)
 
-            def blend(noise: ResolvedNoise, settled: Settled | None = None) -> Blend:
-                data = replace(plain, noise=noise)
-                data = data if settled is None else data.with_settled(settled)
-                options: dict[str, Any] = {"seed": blend_seed, "n_jobs": self.n_jobs, "drop": self.learner == "auto"}
-                return fitted_blend(chosen, data, folds, on_fit=on_fit, **options)
+    def _estimates(self) -> bool:
+        return isinstance(self.noise, str) and self.noise == "estimate"
 
-            if not estimates:
-                noise = resolve_noise(self.noise, plain.table.dense, plain.ranks, plain.n_classes, raters, noise_seed)
-                return noise, blend(noise, settled)
-            refuse_raters(raters)
-            trusting = blend(plain.noise)
-            noise = noise_or_trust(trusting.out_of_fold, plain.ranks, plain.weights, noise_seed, settled)
-            if settled is None and 1 - noise.pooled.diagonal().min() < NEGLIGIBLE:
-                return noise, trusting
-            return noise, blend(noise, settled)
+    def _noise_estimate(self, trusting: Blend, plain: Recorded, trusted: Trusted | None, seed: int) -> Noise:
+        found = noise_from_probabilities(
+            trusting.out_of_fold, plain.ranks, plain.weights, trusted=trusted, random_state=seed
+        )
+        warn_of_doubts(found, stacklevel=4)
+        return found
+
+    def _fitted_blend(self, data: Recorded, folds: Ints, seed: int, on_fit: Callable[[], None]) -> Blend:
+        chosen = self._candidates(data)
+        return fitted_blend(
+            chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=self.learner == "auto", on_fit=on_fit
+        )
+
+    def _candidates(self, data: Recorded) -> dict[str, Candidate]:
+        return candidates(self.learner, len(data.ranks), tuple(self.columns_.categories))
+
+    def _n_fits(self, folds: Ints, data: Recorded) -> int:
+        return len(self._candidates(data)) * sum(int(drawn.max()) + 1 for drawn in folds)
 
     def _folds(self, ranks: Ints, rng: np.random.Generator) -> Ints:
         """Fold of every row, shape (n_rounds, n_samples)."""
@@ -228,8 +269,7 @@ class OrdinalClassifier(TableClassifierBase):
         n_rounds = usual if self.n_rounds is None else as_count("n_rounds", self.n_rounds, 1)
         return np.stack([stratified_folds(ranks, n_folds, rng) for _ in range(n_rounds)])
 
-    def _keep(self, noise: ResolvedNoise, blend: Blend) -> None:
-        self.noise_matrix_, self.noise_matrices_, self.noise_estimator_ = noise.pooled, noise.matrices, noise.estimator
+    def _keep(self, blend: Blend) -> None:
         self.models_ = {name: models for name, models in blend.models.items() if blend.weights[name] > 0}
         self.weights_, self.selection_ = dict(blend.weights), dict(blend.log_likelihoods)
         self.out_of_fold_, self.curves_ = blend.out_of_fold, dict(blend.curves)
@@ -254,17 +294,14 @@ class OrdinalClassifier(TableClassifierBase):
         return average_probabilities(graph, parts)
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
-        return _blend_state.state_of(self)
+        return state_of(self)
 
-    @classmethod
-    def _from_state(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
-        model = cls(**_blend_state.parameters_from(settings))
-        _blend_state.restore(model, settings, arrays)
-        return model
+    def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
+        restore(self, settings, arrays)
 
 
-def _among(there: Ints, settled: Settled) -> Settled | None:
-    """The verified rows that have weight, numbered among those."""
-    rows, true = settled
-    known = np.isin(rows, there)
-    return (np.searchsorted(there, rows[known]), true[known]) if known.any() else None
+def _positions_among(weighted: Ints, trusted: Trusted) -> Trusted | None:
+    """The verified rows with positive weight, by their positions among the rows with positive weight."""
+    rows, true = trusted
+    known = np.isin(rows, weighted)
+    return (np.searchsorted(weighted, rows[known]), true[known]) if known.any() else None

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ordinoise._validation import Floats, Ints, as_generator, complain
-from ordinoise.classifiers import _torch_state
-from ordinoise.classifiers._facts import recorded_counts
+from ordinoise._validation import Floats, as_generator, complain
+from ordinoise.classifiers._network_base import CURVES, NetworkClassifierBase
 from ordinoise.classifiers._progress import epoch_progress
-from ordinoise.classifiers._torch_fit import (
+from ordinoise.classifiers._torch_data import (
     Task,
     array_task,
     check_settings,
@@ -23,21 +23,24 @@ from ordinoise.classifiers._torch_fit import (
     start,
     training_settings,
 )
-from ordinoise.classifiers.base import OrdinalClassifierBase
+from ordinoise.classifiers.card import recorded_counts
 from ordinoise.classifiers.saving import Arrays, read_folder
 from ordinoise.labels import as_decision
-from ordinoise.levels import class_probabilities, labels_from_logits, log_class_probabilities
 
 if TYPE_CHECKING:
     from ordinoise.learners.torch.heads import OrdinalModule
     from ordinoise.learners.torch.settings import Training, TrainingSettings
 
+CODE = ("module", "optimizer", "scheduler", "callbacks")  # parameters that no file can hold
+WEIGHT = "weight."
 
-class OrdinalTorchClassifier(OrdinalClassifierBase):
+
+@dataclass(eq=False, repr=False)
+class OrdinalTorchClassifier(NetworkClassifierBase):
     """Any PyTorch module with ordered labels that may be wrong, as a scikit-learn classifier.
 
-    The module gives features or one score; a head cuts the score into ordered classes. Noise is told, or found out,
-    as for `OrdinalMLPClassifier`. Started by ``torchrun``, the same `fit` trains in all processes together.
+    The module returns features or one score; a head cuts the score into ordered classes. The noise is given or
+    estimated, as for `OrdinalMLPClassifier`. Started by ``torchrun``, the same `fit` trains in all processes together.
 
     Parameters
     ----------
@@ -47,50 +50,50 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
     noise, correction, loss, thresholds, decision, classes, class_weight
         As in `OrdinalMLPClassifier`. `classes` must be given where `X` is a dataset.
     estimate_with : {"features", "module"}, default="features"
-        What ``noise="estimate"`` looks through: a small network on the flattened features, or this very classifier,
-        fitted once a fold (for images and text).
+        The model that ``noise="estimate"`` predicts the recorded labels with: a small network on the flattened
+        features, or this classifier itself, fitted once per fold (for images and text).
     hidden_layer_sizes, activation
         Of the default module.
     optimizer : class or callable, optional
-        AdamW by default. A class of ``torch.optim`` gets parameters, `learning_rate_init` and `weight_decay`; any
-        other callable gets the parameter groups alone (the thresholds are the second).
+        AdamW by default. A class of ``torch.optim`` is called with the parameter groups, `learning_rate_init` and
+        `weight_decay`; any other callable with the parameter groups alone (the thresholds are the second).
     scheduler : callable, optional
-        Makes a learning-rate scheduler of the optimizer.
+        Called with the optimizer, returns a learning-rate scheduler.
     scheduler_step : {"epoch", "update"}, default="epoch"
-        When it takes a step.
+        When the scheduler takes a step.
     learning_rate_init : float, default=0.001
-        Step of the optimizer.
+        Learning rate of the optimizer.
     batch_size : int or "auto", default="auto"
-        Samples an update, over all processes; "auto" is 16, growing to 256 with one for every 1000 samples.
+        Samples per update, over all processes; "auto" is one per 1000 samples, at least 16 and at most 256.
     max_iter : int, default=200
-        Epochs.
+        Number of epochs; with early stopping, at most.
     weight_decay : float, default=0.01
-        Decay of the weights.
+        Weight decay of the optimizer.
     decay_thresholds : bool, default=False
-        Whether it pulls at the thresholds too, as in the paper.
+        Whether weight decay applies to the thresholds too, as in the paper.
     max_grad_norm : float, optional
-        Longest gradient; longer ones are scaled down.
-    nonnegative_risk, early_stopping, validation_fraction, n_iter_no_change, tol, shuffle
+        Gradients with a larger norm are scaled down to it.
+    early_stopping, validation_fraction, n_iter_no_change, tol, shuffle
         As in `OrdinalMLPClassifier`.
     standardize : bool or "auto", default="auto"
-        Whether to centre and scale the features inside; "auto" does so for the default module.
+        Whether to center and scale the features inside; "auto" does so for the default module.
     device : str, default="auto"
-        Where to compute; "auto" takes a GPU where there is one.
+        Where to compute; "auto" is a GPU if there is one.
     precision : {"float32", "bfloat16", "float16"}, default="float32"
-        Of the module's arithmetic in training; weights and losses stay in float32.
+        Number type of the module's arithmetic in training; weights and losses stay in float32.
     num_workers : int, default=0
         Processes that load the samples of a map-style dataset.
     callbacks : sequence of callable, default=()
-        Called after every epoch with an `ordinoise.learners.torch.Epoch`; training ends when one gives back True.
+        Called after every epoch with an `ordinoise.learners.torch.Epoch`; training stops when one returns True.
     checkpoint_dir : path, optional
-        Where to keep a checkpoint, written after every epoch. `fit` goes on from one that is there; it must be of the
-        same data and settings. All processes must see the folder.
+        Folder of a checkpoint, written after every epoch. `fit` continues from one that is already there; it must be
+        of the same data and settings. All processes must see the folder.
     checkpoint_updates : int, optional
-        Write it also every so many updates.
+        Updates between checkpoints within an epoch; none by default.
     random_state : int, Generator, RandomState or None
-        Start, order of samples, validation part, dropout. A seed where there are checkpoints.
+        Initial weights, order of samples, validation part, dropout. Must be a seed if there are checkpoints.
     warm_start : bool, default=False
-        Whether `fit` goes on from the fitted module.
+        Whether `fit` continues from the current weights.
     verbose : bool, default=False
         Whether to show a progress bar.
 
@@ -103,7 +106,7 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
     thresholds_, cutpoints_, threshold_inversions_, n_updates_, n_iter_, loss_curve_, validation_curve_
         As in `OrdinalMLPClassifier`.
     best_iter_ : int
-        Epoch, counted from one, that the weights come from.
+        Epoch, counted from 1, that the weights come from.
 
     Examples
     --------
@@ -116,91 +119,51 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
     True
     """
 
-    module_: OrdinalModule
-    optimizer_state_: dict[str, Any] | None
-    loss_curve_: list[float]
-    validation_curve_: list[float]
-    n_iter_: int
-    n_updates_: int
-    threshold_inversions_: int
-    best_iter_: int
+    module_: OrdinalModule = field(init=False)
+    optimizer_state_: dict[str, Any] | None = field(init=False)
+    loss_curve_: list[float] = field(init=False)
+    validation_curve_: list[float] = field(init=False)
+    n_iter_: int = field(init=False)
+    n_updates_: int = field(init=False)
+    threshold_inversions_: int = field(init=False)
+    best_iter_: int = field(init=False)
 
-    def __init__(
-        self,
-        module: Any = None,
-        *,
-        noise: Any = None,
-        correction: str = "forward",
-        loss: str = "cross_entropy",
-        thresholds: str = "ordered",
-        decision: Any = "median",
-        classes: Any = None,
-        class_weight: Any = None,
-        estimate_with: str = "features",
-        hidden_layer_sizes: Any = (10,),
-        activation: str = "relu",
-        optimizer: Any = None,
-        scheduler: Any = None,
-        scheduler_step: str = "epoch",
-        learning_rate_init: float = 0.001,
-        batch_size: int | str = "auto",
-        max_iter: int = 200,
-        weight_decay: float = 0.01,
-        decay_thresholds: bool = False,
-        max_grad_norm: float | None = None,
-        nonnegative_risk: bool = False,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        tol: float = 1e-4,
-        shuffle: bool = True,
-        standardize: bool | str = "auto",
-        device: str = "auto",
-        precision: str = "float32",
-        num_workers: int = 0,
-        callbacks: Any = (),
-        checkpoint_dir: Any = None,
-        checkpoint_updates: int | None = None,
-        random_state: Any = None,
-        warm_start: bool = False,
-        verbose: bool = False,
-    ) -> None:
-        self.module = module
-        self.noise = noise
-        self.correction = correction
-        self.loss = loss
-        self.thresholds = thresholds
-        self.decision = decision
-        self.classes = classes
-        self.class_weight = class_weight
-        self.estimate_with = estimate_with
-        self.hidden_layer_sizes = hidden_layer_sizes
-        self.activation = activation
-        self.optimizer = optimizer
-        self.scheduler = scheduler
-        self.scheduler_step = scheduler_step
-        self.learning_rate_init = learning_rate_init
-        self.batch_size = batch_size
-        self.max_iter = max_iter
-        self.weight_decay = weight_decay
-        self.decay_thresholds = decay_thresholds
-        self.max_grad_norm = max_grad_norm
-        self.nonnegative_risk = nonnegative_risk
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.tol = tol
-        self.shuffle = shuffle
-        self.standardize = standardize
-        self.device = device
-        self.precision = precision
-        self.num_workers = num_workers
-        self.callbacks = callbacks
-        self.checkpoint_dir = checkpoint_dir
-        self.checkpoint_updates = checkpoint_updates
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
+    module: Any = None
+    _: KW_ONLY
+    noise: Any = None
+    correction: str = "forward"
+    loss: str = "cross_entropy"
+    thresholds: str = "ordered"
+    decision: Any = "median"
+    classes: Any = None
+    class_weight: Any = None
+    estimate_with: str = "features"
+    hidden_layer_sizes: Any = (10,)
+    activation: str = "relu"
+    optimizer: Any = None
+    scheduler: Any = None
+    scheduler_step: str = "epoch"
+    learning_rate_init: float = 0.001
+    batch_size: int | str = "auto"
+    max_iter: int = 200
+    weight_decay: float = 0.01
+    decay_thresholds: bool = False
+    max_grad_norm: float | None = None
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    tol: float = 1e-4
+    shuffle: bool = True
+    standardize: bool | str = "auto"
+    device: str = "auto"
+    precision: str = "float32"
+    num_workers: int = 0
+    callbacks: Any = ()
+    checkpoint_dir: Any = None
+    checkpoint_updates: int | None = None
+    random_state: Any = None
+    warm_start: bool = False
+    verbose: bool = False
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, raters: Any = None, validation: Any = None) -> Self:
         """Learn from recorded labels.
@@ -209,24 +172,24 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
         ----------
         X : array, frame, tensor or dataset
             Finite numbers of shape (n_samples, n_features), or of more dimensions where the module takes them; a
-            tensor goes to the module as it is. A map-style or iterable dataset, or a `ParquetStream`, yields
-            ``(x, label[, weight[, rater]])``.
+            tensor goes to the module unchanged. A map-style or iterable dataset, or a `ParquetStream`, yields
+            ``(x, label[, weight[, rater]])``. The predicting methods take the same and ignore the labels.
         y : column of shape (n_samples,)
             Labels as recorded; None for a dataset.
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples.
         raters : column of shape (n_samples,), optional
-            Who recorded each label, when `noise` holds a matrix for each rater.
+            Who recorded each label, when `noise` holds one matrix per rater.
         validation : dataset or pair (X, y), optional
-            What to stop by, in place of a part of `X`.
+            Samples to stop by, instead of a part of `X`.
         """
-        goes_on = self.warm_start and hasattr(self, "module_")
-        return self._learn(X, y, sample_weight, raters, validation, goes_on=goes_on, max_epochs=self.max_iter)
+        continues = self.warm_start and hasattr(self, "module_")
+        return self._learn(X, y, sample_weight, raters, validation, continues=continues, max_epochs=self.max_iter)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, raters: Any = None) -> Self:
-        """Go on learning with one epoch over these samples.
+        """Train one more epoch, on these samples.
 
-        The first call fixes classes and the scale of the features. The noise cannot be estimated here.
+        The first call fixes the classes and the scaling of the features. The noise cannot be estimated here.
 
         Parameters
         ----------
@@ -235,13 +198,11 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
         classes : sequence, optional
             All classes from lowest to highest, in the first call.
         """
-        if isinstance(self.noise, str) or hasattr(self.noise, "fit"):
-            advice = "fit once, then pass its noise_matrix_"
-            raise complain("noise", "be None or known matrices in partial_fit", repr(self.noise), advice)
-        goes_on = hasattr(self, "module_")
-        stated = self.classes_ if goes_on else classes
+        self._check_known_noise()
+        continues = hasattr(self, "module_")
+        stated = self.classes_ if continues else classes
         return self._learn(
-            X, y, sample_weight, raters, None, goes_on=goes_on, max_epochs=1, classes=stated, in_parts=True
+            X, y, sample_weight, raters, None, continues=continues, max_epochs=1, classes=stated, in_parts=True
         )
 
     def _learn(
@@ -252,7 +213,7 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
         raters: Any,
         validation: Any,
         *,
-        goes_on: bool,
+        continues: bool,
         max_epochs: int,
         classes: Any = None,
         in_parts: bool = False,
@@ -270,20 +231,22 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
                 task = dataset_task(self, X, validation, rng, team)
             else:
                 task = array_task(
-                    self, X, y, sample_weight, raters, validation, rng, reset=not goes_on, classes=classes
+                    self, X, y, sample_weight, raters, validation, rng, reset=not continues, classes=classes
                 )
-            self._check_for(task, goes_on)
+            as_decision(self.decision, len(task.classes))
+            if continues:
+                self._check_same_classes(task.classes)
             seed = int(rng.integers(2**31))
-            if not goes_on:
+            if not continues:
                 with own_randomness(seed, team.device):
                     self.module_, self.optimizer_state_ = start(self, task), None
-            self._keep_noise(task)
+            self.classes_, self.noise_ = task.classes, task.noise
             settings = training_settings(self, seed, max_epochs, None if in_parts else self.checkpoint_dir)
-            self._keep_training(self._trained(task, settings, team.is_lead), earlier=goes_on and in_parts)
-        self._remember(recorded_counts(y, self.classes_), adds=goes_on and in_parts)
+            self._keep(self._train(task, settings, team.is_lead), adds=continues and in_parts)
+        self._keep_facts(recorded_counts(y, self.classes_), adds=continues and in_parts)
         return self
 
-    def _trained(self, task: Task, settings: TrainingSettings, is_lead: bool) -> Training:
+    def _train(self, task: Task, settings: TrainingSettings, is_lead: bool) -> Training:
         from ordinoise.learners.torch.training import train
 
         with epoch_progress(self.verbose and is_lead, settings.max_epochs) as on_epoch:
@@ -300,28 +263,9 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
                 optimizer_state=self.optimizer_state_,
             )
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Probability of each class, shape (n_samples, n_classes); valid also for unordered thresholds.
-
-        `X` is as in `fit`; the labels that a dataset yields with its samples are not looked at.
-        """
-        return class_probabilities(self._logits(X))
-
     def predict_score(self, X: Any) -> Floats:
         """The score, shape (n_samples,): higher means a higher class. `cutpoints_` cut it into classes."""
         return self._outputs(X, score=True)[:, 0]
-
-    def decision_function(self, X: Any) -> Floats:
-        """Log-probability of each class, or for two classes the one logit, as scikit-learn's tools expect."""
-        logits = self._logits(X)
-        if len(self.classes_) == 2:
-            return logits[:, 0]
-        return log_class_probabilities(logits)
-
-    def _decided(self, X: Any, decision: Any) -> Ints:
-        if isinstance(decision, str) and decision == "median":
-            return labels_from_logits(self._logits(X))
-        return super()._decided(X, decision)
 
     def _logits(self, X: Any) -> Floats:
         return self._outputs(X, score=False)
@@ -333,32 +277,23 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
         inputs = X if is_dataset(X) else checked_inputs(self, X, reset=False)
         return logits_of(self.module_, inputs, score=score)
 
-    @property
-    def thresholds_(self) -> Floats:
-        """Added to the score, descending (the paper's b)."""
-        if not hasattr(self, "module_"):
-            raise AttributeError(f"{type(self).__name__} has no thresholds before it is fitted")
-        return np.asarray(self.module_.head.thresholds.tolist())
-
-    @property
-    def cutpoints_(self) -> Floats:
-        """Cuts of the score axis, ascending: minus the thresholds."""
-        return -self.thresholds_
+    def _thresholds(self) -> Floats | None:
+        return np.asarray(self.module_.head.thresholds.tolist()) if hasattr(self, "module_") else None
 
     def to_onnx(self, path: str | os.PathLike[str], *, dtype: str = "float32", example: Any = None) -> None:
         """Write the fitted model as an ONNX file, for programs without Python.
 
-        The graph takes `features` and gives `label`, as `predict` does, and `probabilities`. The file appears whole
+        The graph takes `features` and returns `label`, as `predict` does, and `probabilities`. The file appears whole
         or not at all; an existing one is replaced. Needs the extra ``onnx``.
 
         Parameters
         ----------
         path : path
-            The file, by custom ending in ``.onnx``.
+            The file, usually ending in ``.onnx``.
         dtype : {"float32", "float64", "int64"}, default="float32"
             Type of the features that will be passed; int64 for a module that takes whole numbers.
         example : array or tensor, optional
-            Some samples, where they are not plain rows of features.
+            Some samples, if they are not plain rows of features.
         """
         check_is_fitted(self, "module_")
         shape = (self.n_features_in_,) if example is None else tuple(example.shape[1:])
@@ -379,27 +314,46 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
             The folder.
         module : nn.Module or callable, optional
             The module that the model was made with, since code is not saved; its weights are replaced. Optimizer,
-            scheduler and callbacks are not saved either: give them by ``set_params`` to go on learning.
+            scheduler and callbacks are not saved either: set them by ``set_params`` to continue training.
         """
         settings, arrays = read_folder(path, cls.__name__)
         if settings.get("module") is not None and module is None:
             raise complain("module", f"be given: the saved model has a {settings['module']}", "None")
-        settings["given_module"] = module
-        return _torch_state.whole(lambda: cls._whole(settings, arrays))
+        try:
+            return cls._from_saved(settings, arrays, module=module)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+            words = str(error).splitlines()[0] if str(error) else ""
+            advice = "the folder is damaged, or the module is not the one that was saved"
+            raise complain("path", "hold a whole model", f"{type(error).__name__}: {words}", advice) from None
+
+    def _saved_parameters(self) -> dict[str, Any]:
+        parameters = self.get_params(deep=False)
+        if hasattr(self.noise, "fit"):
+            parameters["noise"] = self.noise_  # what the estimator found
+        if parameters["checkpoint_dir"] is not None:
+            parameters["checkpoint_dir"] = str(parameters["checkpoint_dir"])
+        return {name: value for name, value in parameters.items() if name not in CODE}
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
-        return _torch_state.state_of(self)
+        from ordinoise.learners.torch.modules import described, weights_of
 
-    @classmethod
-    def _from_state(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
-        model = cls(settings["given_module"], **_torch_state.parameters_from(settings))
-        _torch_state.restore(model, settings, arrays)
-        return model
+        settings = {
+            "module": None if self.module is None else type(self.module_.module).__name__,
+            "structure": described(self.module_),
+            **{name: getattr(self, f"{name}_") for name in (*CURVES, "best_iter")},
+        }
+        return settings, {f"{WEIGHT}{name}": array for name, array in weights_of(self.module_).items()}
 
-    def _check_for(self, task: Task, goes_on: bool) -> None:
-        as_decision(self.decision, len(task.classes))
-        if goes_on and not np.array_equal(task.classes, self.classes_):
-            raise complain("y", f"hold the classes of the earlier fit, {self.classes_.tolist()}", task.classes.tolist())
+    def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
+        from ordinoise.learners.torch.modules import rebuilt
+
+        weights = {name.removeprefix(WEIGHT): array for name, array in arrays.items() if name.startswith(WEIGHT)}
+        self.module_ = rebuilt(self.module, settings["structure"], weights, self.device)
+        if self.module_.head.num_classes != len(self.classes_):
+            raise complain("classes", f"name {self.module_.head.num_classes} classes", len(self.classes_))
+        self.optimizer_state_ = None
+        for name in (*CURVES, "best_iter"):
+            setattr(self, f"{name}_", settings[name])
 
     def _seed(self, in_parts: bool) -> int:
         if self.checkpoint_dir is not None and not isinstance(self.random_state, (int, np.integer)):
@@ -408,18 +362,7 @@ class OrdinalTorchClassifier(OrdinalClassifierBase):
             self._generator = as_generator(self.random_state)
         return int(self._generator.integers(2**31))
 
-    def _keep_noise(self, task: Task) -> None:
-        self.classes_ = task.classes
-        self.noise_matrix_ = task.noise.pooled
-        self.noise_matrices_ = task.noise.matrices
-        self.noise_estimator_ = task.noise.estimator
-
-    def _keep_training(self, training: Training, *, earlier: bool) -> None:
-        self.module_ = training.model
-        self.optimizer_state_ = training.optimizer_state
-        self.loss_curve_ = [*(self.loss_curve_ if earlier else []), *training.loss_curve]
-        self.validation_curve_ = training.validation_curve
-        self.n_iter_ = (self.n_iter_ if earlier else 0) + training.n_epochs
-        self.n_updates_ = (self.n_updates_ if earlier else 0) + training.n_updates
-        self.threshold_inversions_ = (self.threshold_inversions_ if earlier else 0) + training.threshold_inversions
+    def _keep(self, training: Training, *, adds: bool) -> None:
+        self.module_, self.optimizer_state_ = training.model, training.optimizer_state
         self.best_iter_ = training.best_epoch
+        self._keep_curves(training, adds=adds)

@@ -1,6 +1,6 @@
-"""What the paper's numeric files hold: names and means of their columns, checksums, their twins on OpenML.
+"""The paper's files: names and means of their columns, checksums, how they are cut, and their copies on OpenML.
 
-The means are those of the archives' files, to six digits; a table fetched from OpenML must have them too.
+The means are those of the published files, to six digits; a table fetched from OpenML must have the same ones.
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ from ordinoise.datasets.openml import OpenMLTable
 
 @dataclass(frozen=True)
 class NumericTable:
-    """A file of numbers whose last column is cut into grades; its columns are those of `openml`, in order."""
+    """A file of numbers whose last column, the `quantity`, is cut into grades as the paper does by default.
+
+    The columns are those of `openml`, in order.
+    """
 
     name: str
     file: DataFile
     openml: OpenMLTable
     quantity: str
     n_classes: int
+    strategy: str = "equal_frequency"
+    edges: tuple[float, ...] | None = None
     delimiter: str | None = ","
 
     @property
@@ -64,6 +69,8 @@ ABALONE = NumericTable(
     name="abalone",
     quantity="rings",
     n_classes=4,
+    strategy="edges",
+    edges=(8.0, 10.0, 13.0),
     file=DataFile(
         path="paper/abalone.data",
         n_rows=4177,
@@ -130,6 +137,7 @@ CALIFORNIA = NumericTable(
     name="california",
     quantity="value",
     n_classes=4,
+    strategy="equal_width",
     file=DataFile(
         path="paper/cal_housing.data",
         n_rows=20640,
@@ -137,7 +145,7 @@ CALIFORNIA = NumericTable(
         source="Torgo's regression archive, California Housing",
     ),
     openml=OpenMLTable(
-        # "houses": raw totals and raw values; scikit-learn's own California set has ratios instead.
+        # "houses" has raw totals and values; scikit-learn's own California set has ratios.
         data_id=537,
         columns={
             "longitude": -119.57,

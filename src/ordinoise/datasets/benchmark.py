@@ -1,4 +1,4 @@
-"""Nine sets with true ordered grades, z-scored and one-hot as the ordinal benchmark collection has them."""
+"""Nine sets of the ordinal benchmark collection, features z-scored and one-hot encoded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SOURCE = "the ordinal benchmark collection"
 
 @dataclass(frozen=True)
 class BenchmarkTable:
-    """A benchmark file: features, then the grade, without a header."""
+    """A benchmark file without a header: features, then the grade."""
 
     name: str
     file: DataFile
@@ -52,20 +52,20 @@ _TABLES = (
 )
 
 BENCHMARKS = {table.name: table for table in _TABLES}
-"""What each of the nine files holds."""
+"""The nine files by name."""
 
 
 def ordinal_benchmark(name: str, data_dir: DataDir = None, *, verify: bool = True) -> OrdinalDataset:
-    """One of the nine benchmark sets by its name, such as ``"ERA"`` or ``"car"``.
+    """One of the nine benchmark sets by name, such as ``"ERA"`` or ``"car"``.
 
     Parameters
     ----------
     name : str
         ERA, LEV, SWD, automobile, balance-scale, car, newthyroid, toy or winequality-red.
     data_dir : path, optional
-        The folder of the data or its subfolder `ordinal`; ORDINOISE_DATA where left out.
+        The folder of the data or its subfolder `ordinal`; by default the environment variable ORDINOISE_DATA.
     verify : bool
-        False also reads another version of the file.
+        Whether to refuse a file whose checksum differs.
     """
     table = BENCHMARKS[as_choice("name", name, BENCHMARKS)]
     path = verified(table.file, data_dir, verify=verify)
@@ -76,5 +76,5 @@ def ordinal_benchmark(name: str, data_dir: DataDir = None, *, verify: bool = Tru
         labels=as_labels(f"grades in {path.name}", values[:, -1], len(table.class_names)),
         feature_names=tuple(f"x{column}" for column in range(1, table.n_features + 1)),
         class_names=table.class_names,
-        note=f"{path.name} of {_SOURCE}, features z-scored and one-hot.",
+        note=f"{path.name} of {_SOURCE}, features z-scored and one-hot encoded.",
     )

@@ -1,4 +1,4 @@
-"""Every set by its name: what it is, what it needs, and how to load it."""
+"""All data sets by name: size, source, required files, and how to load them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ordinoise.datasets._tables import ABALONE, BOSTON, CALIFORNIA, COMPUTER, MS
 from ordinoise.datasets.benchmark import BENCHMARKS, BenchmarkTable, ordinal_benchmark
 from ordinoise.datasets.embedded import diabetes, synthetic
 from ordinoise.datasets.files import DataDir, DataFile
-from ordinoise.datasets.paper import abalone, boston, california, computer, mslr
+from ordinoise.datasets.paper import mslr, numeric_set
 from ordinoise.datasets.raters import LIDC_FILE, WEB_LABELS_FILE, WEB_TRUTH_FILE, lidc, web_search
 from ordinoise.datasets.records import OrdinalDataset, RatedDataset
 
@@ -22,21 +22,21 @@ Loader = Callable[..., OrdinalDataset | RatedDataset]
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One line of the catalogue.
+    """Size, source and files of one data set.
 
     Attributes
     ----------
     name : str
-        What :func:`load` takes.
+        The name for :func:`load`.
     kind : {"embedded", "paper", "benchmark", "raters"}
     n_rows, n_features, n_classes : int
-        As loaded without options; a row of a set with raters is an item.
+        As loaded without options; for sets with several raters, `n_rows` counts items.
     source : str
         Where the data come from.
     files : tuple of str
-        What must lie below the data folder; nothing for an embedded set.
+        Required files, relative to the data folder; empty for embedded sets.
     can_fetch : bool
-        Whether ``fetch=True`` can get it from OpenML instead.
+        Whether ``fetch=True`` can download it from OpenML instead.
     """
 
     name: str
@@ -50,26 +50,29 @@ class CatalogueEntry:
 
 
 def catalogue() -> tuple[CatalogueEntry, ...]:
-    """All the sets that :func:`load` knows, in the order of :data:`NAMES`."""
+    """Entries of all data sets, in the order of :data:`NAMES`."""
     return tuple(entry for entry, _ in _REGISTRY.values())
 
 
 def describe(name: str) -> CatalogueEntry:
-    """The catalogue's line on one set."""
+    """Size, source and files of one data set."""
     return _REGISTRY[as_choice("name", name, _REGISTRY)][0]
 
 
 def load(name: str, data_dir: DataDir = None, **options: Any) -> OrdinalDataset | RatedDataset:
-    """The named set, with the options of its own reader.
+    """The data set with this name.
 
     Parameters
     ----------
     name : str
         One of :data:`NAMES`.
     data_dir : path, optional
-        The folder of the files; ORDINOISE_DATA where left out. Embedded sets need none.
+        The folder of the files; by default the environment variable ORDINOISE_DATA. Embedded sets need none.
     **options
-        Passed to the reader, such as ``n_classes=``, ``strategy=``, ``fetch=``, ``verify=``.
+        Options of the reader. The paper's numeric sets and ``diabetes`` take `n_classes`, `strategy` and `edges` of
+        :func:`to_ordinal` to cut the target differently; the paper's numeric sets take ``fetch=True`` to download a
+        missing file from OpenML; every set with files takes ``verify=False`` to skip the checksum; ``mslr`` takes
+        `subset`, and ``synthetic`` takes `n_per_class` and `random_state`.
 
     Examples
     --------
@@ -90,19 +93,20 @@ def _cannot_fetch(entry: CatalogueEntry) -> ValueError:
     if entry.kind == "embedded":
         advice = f"{entry.name!r} needs neither file nor network"
     else:
-        advice = f"OpenML has no copy known to equal its files; get {list(entry.files)} from {entry.source}"
+        advice = f"OpenML has no verified copy; get {list(entry.files)} from {entry.source}"
     return complain("fetch", f"be used only with {fetchable}", repr(entry.name), advice)
 
 
 def _on_file(kind: str, name: str, shape: tuple[int, int, int], *files: DataFile) -> CatalogueEntry:
-    """The line of a set that needs files; `shape` counts rows, features and classes."""
+    """The entry of a set with files; `shape` is (n_rows, n_features, n_classes)."""
     paths = tuple(file.path for file in files)
     return CatalogueEntry(name, kind, *shape, files[0].source, paths)
 
 
-def _numeric(table: NumericTable) -> CatalogueEntry:
+def _numeric(table: NumericTable) -> tuple[CatalogueEntry, Loader]:
     shape = (table.file.n_rows, len(table.feature_names), table.n_classes)
-    return replace(_on_file("paper", table.name, shape, table.file), can_fetch=True)
+    entry = replace(_on_file("paper", table.name, shape, table.file), can_fetch=True)
+    return entry, partial(numeric_set, table)
 
 
 def _benchmark(table: BenchmarkTable) -> tuple[CatalogueEntry, Loader]:
@@ -113,10 +117,7 @@ def _benchmark(table: BenchmarkTable) -> tuple[CatalogueEntry, Loader]:
 _ENTRIES: tuple[tuple[CatalogueEntry, Loader], ...] = (
     (CatalogueEntry("synthetic", "embedded", 8000, 2, 4, "the paper"), synthetic),
     (CatalogueEntry("diabetes", "embedded", 442, 10, 5, "scikit-learn"), diabetes),
-    (_numeric(BOSTON), boston),
-    (_numeric(ABALONE), abalone),
-    (_numeric(COMPUTER), computer),
-    (_numeric(CALIFORNIA), california),
+    *(_numeric(table) for table in (BOSTON, ABALONE, COMPUTER, CALIFORNIA)),
     (_on_file("paper", "mslr", (10_000, 136, 5), *MSLR_FILES.values()), mslr),
     *(_benchmark(table) for table in BENCHMARKS.values()),
     (_on_file("raters", "lidc", (2651, 18, 5), LIDC_FILE), lidc),
@@ -126,4 +127,4 @@ _ENTRIES: tuple[tuple[CatalogueEntry, Loader], ...] = (
 _REGISTRY = {entry.name: (entry, loader) for entry, loader in _ENTRIES}
 
 NAMES = tuple(_REGISTRY)
-"""The names of all the sets."""
+"""Names of all data sets."""

@@ -1,7 +1,7 @@
-"""From a number to an ordered grade.
+"""Ordered grades from a numeric target.
 
-A cut point belongs to the grade above it: grade j holds the targets in ``[edge[j-1], edge[j])``, so
-equal targets always share a grade.
+A cut point belongs to the grade above it: grade j holds the targets in ``[edge[j-1], edge[j])``, so equal targets
+always share a grade.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordinoise._validation import Floats, Ints, as_choice, as_class_count, as_floats, complain
+from ordinoise.datasets.records import OrdinalDataset
 
 STRATEGIES = ("equal_frequency", "equal_width", "edges")
 
@@ -22,19 +23,21 @@ def to_ordinal(
     strategy: str = "equal_frequency",
     edges: ArrayLike | None = None,
 ) -> Ints:
-    """Grades 0..n_classes-1 of a numeric target: how many cut points each number reaches.
+    """Grades 0..n_classes-1 of a numeric target: the number of cut points that are at most the target.
 
     Parameters
     ----------
     target : array-like of shape (n_samples,)
         Finite numbers.
     n_classes : int
-        How many grades; may be left out when `edges` say it.
+        Number of grades; optional with `edges`.
     strategy : {"equal_frequency", "equal_width", "edges"}
-        How to cut; see :func:`cut_points`.
+        ``"equal_frequency"`` puts cut j between two distinct values, where the share of samples below is nearest to
+        ``j / n_classes`` (the lower place if two are equally near); ``"equal_width"`` puts it at
+        ``min + j (max - min) / n_classes``; ``"edges"`` takes the cut points from `edges`.
     edges : array-like of shape (n_classes - 1,), optional
-        The cut points themselves, ascending, for ``strategy="edges"``. Only then may a grade stay empty,
-        so that the cuts of one sample can be used on another.
+        Ascending cut points, for ``strategy="edges"``. Only then may a grade be empty, so that the cut points of one
+        sample can be used on another.
 
     Returns
     -------
@@ -59,11 +62,7 @@ def cut_points(
     strategy: str = "equal_frequency",
     edges: ArrayLike | None = None,
 ) -> Floats:
-    """The n_classes - 1 ascending cut points of :func:`to_ordinal`; each belongs to the grade above it.
-
-    ``"equal_frequency"`` puts cut j between two distinct values, where the number of samples below is nearest
-    to ``j / n_classes`` of all (the lower place if two are equally near); ``"equal_width"`` at
-    ``min + j (max - min) / n_classes``; ``"edges"`` gives back `edges`, checked.
+    """The n_classes - 1 ascending cut points of :func:`to_ordinal`.
 
     Examples
     --------
@@ -86,10 +85,34 @@ def cut_points(
 
 
 def interval_names(edges: ArrayLike, quantity: str) -> tuple[str, ...]:
-    """The grades in words, such as ``("rings < 8", "8 <= rings < 10", "rings >= 10")``."""
+    """Names of the grades, such as ``("rings < 8", "8 <= rings < 10", "rings >= 10")``."""
     cuts = [f"{edge:.15g}" for edge in as_floats("edges", edges, 1)]
     middle = [f"{low} <= {quantity} < {high}" for low, high in pairwise(cuts)]
     return (f"{quantity} < {cuts[0]}", *middle, f"{quantity} >= {cuts[-1]}")
+
+
+def cut_dataset(
+    name: str,
+    features: Floats,
+    target: Floats,
+    feature_names: tuple[str, ...],
+    *,
+    quantity: str,
+    n_classes: int | None,
+    strategy: str,
+    edges: ArrayLike | None,
+    note: str,
+) -> OrdinalDataset:
+    """A dataset whose grades are the target cut by :func:`to_ordinal`, named by their intervals of `quantity`."""
+    return OrdinalDataset(
+        name=name,
+        features=features,
+        labels=to_ordinal(target, n_classes, strategy, edges),
+        feature_names=feature_names,
+        class_names=interval_names(cut_points(target, n_classes, strategy, edges), quantity),
+        target=target,
+        note=note,
+    )
 
 
 def _given_edges(edges: ArrayLike | None, n_classes: int | None) -> Floats:
@@ -112,8 +135,8 @@ def _given_edges(edges: ArrayLike | None, n_classes: int | None) -> Floats:
 
 def _frequency_edges(values: Floats, n_classes: int) -> Floats:
     distinct, counts = np.unique(values, return_counts=True)
-    below = np.cumsum(counts)[:-1]  # samples below distinct[1:], the only places where a cut can lie
-    # Compared in whole numbers (times n_classes), so that "equally near" does not hang on rounding.
+    below = np.cumsum(counts)[:-1]  # samples below each of distinct[1:], the possible cut points
+    # Compared in integers (times n_classes), so that ties do not depend on rounding.
     wanted = np.arange(1, n_classes) * len(values)
     places = np.abs(below[None, :] * n_classes - wanted[:, None]).argmin(axis=1)
     repeated = np.flatnonzero(np.diff(places) == 0)
@@ -130,7 +153,7 @@ def _frequency_edges(values: Floats, n_classes: int) -> Floats:
 
 def _width_edges(values: Floats, n_classes: int) -> Floats:
     low, high = float(values.min()), float(values.max())
-    # Multiplied before dividing: cuts of whole numbers that should be whole are then exactly so.
+    # Multiplied before dividing, so that cut points that should be whole are exactly whole.
     return np.array([low + j * (high - low) / n_classes for j in range(1, n_classes)])
 
 

@@ -1,4 +1,4 @@
-"""Sets that need no file: the paper's synthetic one, and scikit-learn's bundled diabetes study."""
+"""Data sets without files: the paper's synthetic set, and the diabetes study of scikit-learn."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordinoise._validation import Floats, as_choice, as_count, as_generator
-from ordinoise.datasets.cuts import STRATEGIES, cut_points, interval_names, to_ordinal
+from ordinoise.datasets.cuts import STRATEGIES, cut_dataset, interval_names
 from ordinoise.datasets.records import OrdinalDataset
 
+# The mixtures are those of the paper.
 SYNTHETIC_WEIGHTS = (0.45, 0.5, 0.05)
-"""Chances of the three boxes of each class."""
+"""Probabilities of the three boxes of each class."""
 
 SYNTHETIC_BOXES = (
     (((-1, 0), (-1, 1)), ((-4, -3), (0, 1)), ((-10, 0), (-5, 5))),
@@ -18,24 +19,24 @@ SYNTHETIC_BOXES = (
     (((19, 20), (-1, 1)), ((16, 17), (-2, -1)), ((10, 20), (-5, 5))),
     (((20, 21), (-1, 1)), ((26, 27), (-3, -2)), ((20, 30), (-5, 5))),
 )
-"""Of each class, three boxes as (range of x1, range of x2)."""
+"""Three boxes per class, each as (range of x1, range of x2)."""
 
 SYNTHETIC_EDGES = (0.0, 10.0, 20.0)
-"""The true rule: the grade is x1 cut here."""
+"""The true rule: cut points of x1."""
 
 
 def synthetic(n_per_class: int = 2000, random_state: int | np.random.Generator | None = None) -> OrdinalDataset:
-    """The paper's synthetic set: four grades in the plane, each a mixture of uniforms on three boxes.
+    """The paper's synthetic set: four grades in the plane, each a mixture of uniform distributions on three boxes.
 
-    The grade is exactly x1 cut at 0, 10 and 20, and each mixture has one crowded box touching a cut, one far
-    from it, and a wide one with few points. Rows come grade by grade.
+    The grade is exactly x1 cut at 0, 10 and 20. Each mixture has a dense box next to a cut, a dense one away from it,
+    and a wide one with few points. Rows are sorted by grade.
 
     Parameters
     ----------
     n_per_class : int
-        Rows of each grade; the paper has 2000.
+        Rows per grade; the paper has 2000.
     random_state : int, numpy Generator or None
-        Where the randomness comes from.
+        Seed or generator.
 
     Examples
     --------
@@ -60,8 +61,8 @@ def diabetes(
 ) -> OrdinalDataset:
     """Diabetes progression after one year, cut into ordered grades: 442 patients, 10 measurements.
 
-    It comes with scikit-learn, so it needs neither file nor network. `n_classes` (5 if left out), `strategy`
-    and `edges` are those of :func:`to_ordinal`.
+    It comes with scikit-learn, so it needs neither file nor network. `n_classes` (5 by default), `strategy` and `edges`
+    are those of :func:`to_ordinal`.
 
     Examples
     --------
@@ -72,20 +73,20 @@ def diabetes(
 
     as_choice("strategy", strategy, STRATEGIES)
     bunch = load_diabetes(scaled=False)
-    target = np.asarray(bunch.target, dtype=np.float64)
-    wanted = 5 if n_classes is None and strategy != "edges" else n_classes
-    return OrdinalDataset(
-        name="diabetes",
-        features=np.asarray(bunch.data, dtype=np.float64),
-        labels=to_ordinal(target, wanted, strategy, edges),
-        feature_names=tuple(bunch.feature_names),
-        class_names=interval_names(cut_points(target, wanted, strategy, edges), "progression"),
-        target=target,
-        note="The diabetes study bundled with scikit-learn, features in their own units.",
+    return cut_dataset(
+        "diabetes",
+        np.asarray(bunch.data, dtype=np.float64),
+        np.asarray(bunch.target, dtype=np.float64),
+        tuple(bunch.feature_names),
+        quantity="progression",
+        n_classes=5 if n_classes is None and strategy != "edges" else n_classes,
+        strategy=strategy,
+        edges=edges,
+        note="The diabetes study of scikit-learn, features in their original units.",
     )
 
 
 def _mixture(boxes: Floats, n: int, rng: np.random.Generator) -> Floats:
-    """`n` points, each uniform on one of the `boxes[component, axis, (low, high)]`."""
+    """`n` points, each uniform on one of the boxes ``boxes[component, axis, (low, high)]``."""
     chosen = boxes[rng.choice(len(SYNTHETIC_WEIGHTS), size=n, p=SYNTHETIC_WEIGHTS)]
     return rng.uniform(chosen[:, :, 0], chosen[:, :, 1])

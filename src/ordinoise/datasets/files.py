@@ -1,4 +1,4 @@
-"""Finding the archives' files, and making sure that they are the archives' files."""
+"""Data files: location, checksums and parsing."""
 
 from __future__ import annotations
 
@@ -13,21 +13,18 @@ import numpy as np
 from ordinoise._validation import Floats, complain
 
 DATA_VARIABLE = "ORDINOISE_DATA"
-"""The environment variable that names the data folder where `data_dir` is left out."""
+"""The environment variable with the data folder, for calls without `data_dir`."""
 
 DataDir = str | os.PathLike[str] | None
 
 
 class MissingFileError(ValueError):
-    """A data file is not where it was looked for; the sentence names the file and the folder."""
+    """A data file is missing; the message names the file and the folder."""
 
 
 @dataclass(frozen=True)
 class DataFile:
-    """A file as its archive publishes it: where it lies below the data folder, and what it must be.
-
-    `n_rows` leaves out the `n_header` lines on top.
-    """
+    """A published file: its path relative to the data folder, its checksum, and its number of rows without header."""
 
     path: str
     n_rows: int
@@ -42,13 +39,13 @@ class DataFile:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where the file may lie below the folder that the user names, deepest first."""
+        """Accepted paths of the file relative to the user's folder, deepest first."""
         parts = PurePosixPath(self.path).parts
         return tuple("/".join(parts[start:]) for start in range(len(parts)))
 
 
 def verified(file: DataFile, data_dir: DataDir = None, *, verify: bool = True, advice: str = "") -> Path:
-    """Where `file` lies; unless `verify` is false it is the archive's file, byte for byte."""
+    """Path of `file`; with `verify`, a file with another checksum is refused."""
     path = locate(file, data_dir, advice)
     if verify:
         _check(path, file)
@@ -56,9 +53,9 @@ def verified(file: DataFile, data_dir: DataDir = None, *, verify: bool = True, a
 
 
 def locate(file: DataFile, data_dir: DataDir = None, advice: str = "") -> Path:
-    """Where `file` lies below `data_dir`, or below ORDINOISE_DATA where that is None.
+    """Path of `file` below `data_dir`, or below ORDINOISE_DATA if that is None.
 
-    The folder may be the root of all the data or any folder on the way down to the file.
+    The folder may be the root of the data or any subfolder on the path to the file.
     """
     argument, folder = _folder(data_dir)
     if folder is None:
@@ -67,7 +64,7 @@ def locate(file: DataFile, data_dir: DataDir = None, advice: str = "") -> Path:
         for place in file.places:
             if (folder / place).is_file():
                 return folder / place
-        got = f"{str(folder)!r} without it" if folder.is_dir() else f"{str(folder)!r}, which is no folder"
+        got = f"{str(folder)!r} without it" if folder.is_dir() else f"{str(folder)!r}, which is not a folder"
     rule = f"hold {file.name!r}, as one of {list(file.places)}"
     remedy = f"pass its folder as data_dir or set {DATA_VARIABLE}{advice} (source: {file.source})"
     raise MissingFileError(str(complain(argument, rule, got, remedy)))
@@ -76,9 +73,9 @@ def locate(file: DataFile, data_dir: DataDir = None, advice: str = "") -> Path:
 def read_numbers(
     path: Path, n_columns: int, delimiter: str | None = ",", codes: Mapping[str, float] | None = None
 ) -> Floats:
-    """A headless file of numbers as an array of shape (n_rows, n_columns).
+    """A file of numbers without header as an array of shape (n_rows, n_columns).
 
-    No `delimiter` means blanks; `codes` says which number each letter in the first column stands for.
+    ``delimiter=None`` splits at blanks; `codes` maps letters in the first column to numbers.
     """
     letters: dict[int | str, Callable[[str], float]] | None = {0: codes.__getitem__} if codes else None
     rule = f"hold rows of {n_columns} finite numbers"
@@ -97,7 +94,7 @@ def read_numbers(
 
 
 def _folder(data_dir: DataDir) -> tuple[str, Path | None]:
-    """The folder to look in, and by what name its error should call it."""
+    """The name of the argument or variable that gives the folder, for errors, and the folder."""
     if data_dir is not None:
         return "data_dir", Path(data_dir).expanduser()
     named = os.environ.get(DATA_VARIABLE)

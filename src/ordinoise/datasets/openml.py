@@ -1,8 +1,8 @@
-"""The paper's tables from OpenML, for people with a network, in the form of the archives' files.
+"""Download of the paper's tables from OpenML, converted to the form of the published files.
 
-OpenML's copies differ from the files in the order and the coding of columns (`RAD` of Boston is a nominal
-column there, and arrives as the *position* of its value in a list). So columns are taken by name, nominal
-ones turned back into their values, and the result is compared with what the file is known to hold.
+OpenML's copies differ from the files in the order and the coding of columns (`RAD` of Boston is nominal there, and
+arrives as the *position* of its value in a list). So columns are matched by name, nominal ones are decoded, and the
+result is checked against the number of rows and the column means of the file.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 from ordinoise._validation import Floats, complain
 
 MEAN_TOLERANCE = 1e-4
-"""How far, relatively, the mean of a fetched column may lie from the file's: both are the same numbers, the
-known means are printed to six digits."""
+"""Largest relative difference of the means of a fetched column and of the file: above the rounding of the known means,
+which have six digits."""
 
 
 @dataclass(frozen=True)
 class OpenMLTable:
-    """A table of OpenML: its number, its columns in the file's order with their means, codes of letters."""
+    """An OpenML data set: its id, its columns in the file's order with their means, and the numbers of letter codes."""
 
     data_id: int
     columns: Mapping[str, float]
@@ -30,7 +30,7 @@ class OpenMLTable:
 
 
 def fetch_table(table: OpenMLTable, n_rows: int) -> Floats:
-    """The table as the archive's file has it, shape (n_rows, n_columns); scikit-learn caches the download."""
+    """The table in the form of the published file, shape (n_rows, n_columns); scikit-learn caches the download."""
     bunch = _download(table.data_id)
     positions = {_plain(name): at for at, name in enumerate(bunch.feature_names)}
     absent = [name for name in table.columns if _plain(name) not in positions]
@@ -47,7 +47,7 @@ def _download(data_id: int) -> Any:
     from sklearn.datasets import fetch_openml
 
     try:
-        # Every column as data: as a target, a nominal column would come without its list of values.
+        # No target column: a nominal target would come without its list of values.
         return fetch_openml(data_id=data_id, target_column=None, as_frame=False, parser="liac-arff")
     except (OSError, HTTPException, ValueError) as error:
         reason = f"{type(error).__name__} ({str(error).rstrip('.')})"
@@ -56,7 +56,7 @@ def _download(data_id: int) -> Any:
 
 
 def _column(bunch: Any, at: int, table: OpenMLTable) -> Floats:
-    """Column `at` as numbers, a nominal one by its values instead of their positions."""
+    """Column `at` as numbers; nominal columns are decoded from positions to values."""
     column = np.asarray(bunch.data[:, at], dtype=np.float64)
     listed = (bunch.categories or {}).get(bunch.feature_names[at])
     if listed is None or not np.isfinite(column).all():

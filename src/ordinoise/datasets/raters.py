@@ -1,4 +1,4 @@
-"""Two sets in which several people graded the same things."""
+"""Two data sets in which several raters graded the same items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIDC_FILE = DataFile(
     path="raters/lidc_malignancy.csv",
     n_rows=2651,
     sha256="a439f1e6a138dca2d195fe80fe34c3ebaf122dfce6045401d1774217608e22d7",
-    source="LIDC-IDRI, one row a nodule",
+    source="LIDC-IDRI, one row per nodule",
     n_header=1,
 )
 LIDC_FEATURES = (
@@ -24,7 +24,7 @@ LIDC_FEATURES = (
     *("calcification_mean", "sphericity_mean", "margin_mean", "lobulation_mean", "spiculation_mean"),
     "texture_mean",
 )
-"""Ten of the scan and of geometry, then eight means of the same radiologists' words on the nodule's look."""
+"""Ten measurements of the scan and the nodule, then eight means of the radiologists' ratings of its appearance."""
 LIDC_RATINGS = ("malignancy_r1", "malignancy_r2", "malignancy_r3", "malignancy_r4")
 LIDC_CLASSES = ("1", "2", "3", "4", "5")
 
@@ -48,9 +48,9 @@ WEB_CLASSES = ("0", "1", "2", "3", "4")
 def lidc(data_dir: DataDir = None, *, verify: bool = True) -> RatedDataset:
     """Malignancy 1 to 5 of 2651 lung nodules, each graded by up to four radiologists.
 
-    The file names no radiologist: rater 0 is whoever was listed first for a nodule, not one person. `groups`
-    has the scan of each nodule. The features whose names end in ``_mean`` are opinions of the same
-    radiologists; leave them out where the grade must come from measurements alone.
+    The file does not identify radiologists: rater 0 is whoever is listed first for a nodule, not one person. `groups`
+    holds the scan of each nodule. Features whose names end in ``_mean`` are ratings by the same radiologists; drop
+    them if the grade must be predicted from measurements alone.
     """
     path = verified(LIDC_FILE, data_dir, verify=verify)
     grades = _columns(path, LIDC_RATINGS)
@@ -66,7 +66,7 @@ def lidc(data_dir: DataDir = None, *, verify: bool = True) -> RatedDataset:
         features=as_floats(f"features in {path.name}", _columns(path, LIDC_FEATURES), 2),
         feature_names=LIDC_FEATURES,
         groups=_whole_columns(path, ("scan_id",))["scan_id"],
-        note="LIDC-IDRI nodules; raters are places in a list, not persons.",
+        note="LIDC-IDRI nodules; raters are positions in a list, not persons.",
     )
 
 
@@ -93,7 +93,7 @@ def web_search(data_dir: DataDir = None, *, verify: bool = True) -> RatedDataset
 
 
 def _columns(path: Path, names: tuple[str, ...]) -> Floats:
-    """The named columns of a file with a header, shape (n_rows, n_names), NaN for a blank field."""
+    """The named columns of a CSV file with header, shape (n_rows, n_names); NaN for blank fields."""
     with path.open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))
     header, body = (rows[0], rows[1:]) if rows else ([], [])
@@ -108,7 +108,7 @@ def _columns(path: Path, names: tuple[str, ...]) -> Floats:
 
 
 def _whole_columns(path: Path, names: tuple[str, ...]) -> dict[str, Ints]:
-    """The named columns as whole numbers from 0 up."""
+    """The named columns as non-negative integers."""
     table = _columns(path, names)
     if not (np.isfinite(table) & (table >= 0) & (table == np.floor(table))).all():
         raise complain(path.name, f"hold whole numbers from 0 up in {list(names)}", "a row that does not")

@@ -1,4 +1,4 @@
-"""The two shapes in which data arrive: one grade a row, or grades by several raters."""
+"""The two kinds of data sets: one grade per row, or grades by several raters."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from numpy.typing import NDArray
 
 from ordinoise._validation import Floats, Ints, as_same_length
 
-# float32 only for sets so wide that doubling them would hurt; float64 everywhere else.
+# float32 only for MSLR, to halve its memory; float64 everywhere else.
 Features = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, eq=False)
 class OrdinalDataset:
-    """Features with one ordered grade a row.
+    """Features with one ordered grade per row.
 
     Attributes
     ----------
     name : str
-        The name under which :func:`load` knows the set.
+        The name of the set in :func:`load`.
     features : array of shape (n_samples, n_features)
     labels : int array of shape (n_samples,)
         Grades 0..n_classes-1.
     feature_names, class_names : tuple of str
-        One a column, and one a grade from the lowest up.
+        One per column, and one per grade from the lowest up.
     target : float array of shape (n_samples,), or None
-        The number that was cut into grades, where there is one.
+        The number that was cut into grades, if there is one.
     groups : int array of shape (n_samples,), or None
-        Rows of one group (a query) belong on one side of a split.
+        Rows of one group (a query) belong on the same side of a split.
     note : str
         One sentence on where the rows come from.
     """
@@ -50,33 +50,33 @@ class OrdinalDataset:
 
     @property
     def n_classes(self) -> int:
-        """How many grades there are."""
+        """Number of grades."""
         return len(self.class_names)
 
     @property
     def n_samples(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.labels)
 
 
 @dataclass(frozen=True, eq=False)
 class RatedDataset:
-    """Grades that several raters gave to the same items: one entry a rating.
+    """Grades of the same items by several raters, one entry per rating.
 
     Attributes
     ----------
     name : str
-        The name under which :func:`load` knows the set.
+        The name of the set in :func:`load`.
     items, raters, labels : int arrays of shape (n_ratings,)
-        Rating r says that rater ``raters[r]`` gave item ``items[r]`` the grade ``labels[r]``.
+        In rating r, rater ``raters[r]`` gave item ``items[r]`` the grade ``labels[r]``.
     n_items, n_raters : int
         Items are 0..n_items-1 and raters 0..n_raters-1.
     class_names : tuple of str
-        One a grade, from the lowest up.
+        One per grade, from the lowest up.
     features : array of shape (n_items, n_features), or None
     feature_names : tuple of str
     groups : int array of shape (n_items,), or None
-        Items of one group (a scan) belong on one side of a split.
+        Items of one group (a scan) belong on the same side of a split.
     truth : int array of shape (n_items,), or None
         The gold grade of each item, -1 where there is none.
     note : str
@@ -102,16 +102,16 @@ class RatedDataset:
 
     @property
     def n_classes(self) -> int:
-        """How many grades there are."""
+        """Number of grades."""
         return len(self.class_names)
 
     @property
     def n_ratings(self) -> int:
-        """How many ratings there are."""
+        """Number of ratings."""
         return len(self.labels)
 
     def wide(self) -> Ints:
-        """Grades as a table of shape (n_items, n_raters), -1 where a rater did not see the item."""
+        """Grades as a table of shape (n_items, n_raters), -1 where a rater did not rate the item."""
         table = np.full((self.n_items, self.n_raters), -1, dtype=np.int64)
         table[self.items, self.raters] = self.labels
         return table

@@ -1,4 +1,4 @@
-"""Noise estimators: ``fit(X, y)`` on recorded labels gives ``noise_matrix_``."""
+"""Noise estimators: ``fit(X, y)`` on recorded labels gives ``noise_``."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from ordinoise.estimation.score.families import NoiseFamily, Prior
 from ordinoise.estimation.score.newton import minimum
 from ordinoise.estimation.score.objective import Objective
 
-SMALLEST_CHANCE = 1e-6  # an entry of zero would forbid labels that a smooth model cannot exclude
+MOST_BINS, FEWEST_IN_A_BIN = 100, 8  # round numbers, chosen by no run
+SMALLEST_PROBABILITY = 1e-6  # a zero would make recorded labels impossible that a smooth curve always predicts
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,15 +26,18 @@ class _Fixed(NoiseFamily):
         return -np.log(self.matrix), np.zeros((len(parameters), *self.matrix.shape))
 
     def start(self, rate: float) -> Floats:
-        """Nothing to start."""
+        """No parameters."""
         return np.full(0, rate)
 
 
 def likelihood_ratio(probabilities: Floats, ranks: Ints, noise_matrix: Floats) -> float:
-    """Twice the gain in log-likelihood of the recorded labels over no noise, a smooth clean model fitted to each."""
+    """Twice the gain in log-likelihood of the recorded labels under a noise matrix over no noise.
+
+    The smooth clean model of `score.curve` is fitted under each of the two; NaN for too few or constant scores.
+    """
     n_samples, n_classes = probabilities.shape
     scores = probabilities @ np.arange(n_classes)
-    n_bins = min(100, n_samples // 8)
+    n_bins = min(MOST_BINS, n_samples // FEWEST_IN_A_BIN)
     if n_bins < 2 or np.ptp(scores) < 1e-9:
         return float("nan")
     bins = binned_scores(scores, ranks, np.ones(n_samples), n_classes, n_bins)
@@ -41,8 +45,8 @@ def likelihood_ratio(probabilities: Floats, ranks: Ints, noise_matrix: Floats) -
     no_prior = Prior(np.zeros((0, 0)), np.zeros(0))
 
     def best(matrix: Floats) -> float:
-        family = _Fixed(n_classes, no_prior, np.maximum(matrix, SMALLEST_CHANCE))
-        objective = Objective(bins, curve, family, np.zeros_like(matrix))
+        family = _Fixed(n_classes, no_prior, np.maximum(matrix, SMALLEST_PROBABILITY))
+        objective = Objective(bins, curve, family)
         return objective.log_likelihood(minimum(objective, curve.start(bins)).parameters)
 
     return 2 * (best(noise_matrix) - best(np.eye(n_classes)))

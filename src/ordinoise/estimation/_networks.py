@@ -1,4 +1,4 @@
-"""The base models of the noise estimators: small networks that take the recorded labels at their word."""
+"""The base models of the noise estimators: small networks that trust the recorded labels."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.utils.validation import check_array
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.crossfit import center_and_scale, fitted_probabilities, out_of_fold
-from ordinoise.learners.mlp import Architecture, Network, Objective, Optimiser, initial_network, train
+from ordinoise.crossfit import automatic_batch_size, center_and_scale, fitted_probabilities, out_of_fold, seeded_clone
+from ordinoise.learners.mlp import Architecture, Network, Objective, Optimizer, initial_network, train
 from ordinoise.levels import class_probabilities, level_table
 
 
@@ -38,14 +37,8 @@ def trained_network(
     )
     table = np.eye(n_classes) if head == "softmax" else level_table(n_classes)
     objective = Objective("forward" if head == "softmax" else "cross_entropy", table[None])
-    optimiser = Optimiser(learning_rate=learning_rate, batch_size=min(256, max(16, len(rows) // 1000)))
-    return train(network, features, ranks, objective, optimiser, max_epochs=max_epochs, rng=rng, rows=rows).network
-
-
-def softmax_probabilities(logits: Floats) -> Floats:
-    """Class probabilities of a softmax head."""
-    likelihood = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return likelihood / likelihood.sum(axis=1, keepdims=True)
+    optimizer = Optimizer(learning_rate=learning_rate, batch_size=automatic_batch_size(len(rows)))
+    return train(network, features, ranks, objective, optimizer, max_epochs=max_epochs, rng=rng, rows=rows).network
 
 
 def recorded_probabilities(
@@ -62,8 +55,10 @@ def recorded_probabilities(
 ) -> Floats:
     """Out-of-fold P(recorded label | features), averaged over rounds of fresh folds.
 
-    `base_estimator` is any classifier with `predict_proba`; None is the ordinal network.
+    `base_estimator` is any classifier with `predict_proba`; None is the ordinal network, trained with `settings`.
     """
+    if base_estimator is not None and not hasattr(base_estimator, "predict_proba"):
+        raise complain("base_estimator", "have predict_proba", type(base_estimator).__name__)
     features = None if base_estimator is not None else check_array(X, dtype=[np.float64, np.float32])
 
     def by_network(training: Ints, test: Ints, seed: int) -> Floats:
@@ -73,19 +68,10 @@ def recorded_probabilities(
         return class_probabilities(network.logits(features[test]))
 
     def by_estimator(training: Ints, test: Ints, seed: int) -> Floats:
-        return fitted_probabilities(_seeded(base_estimator, seed), X, ranks, n_classes, training, test)
+        return fitted_probabilities(seeded_clone(base_estimator, seed), X, ranks, n_classes, training, test)
 
     fit_predict = by_network if base_estimator is None else by_estimator
     rounds = [
         out_of_fold(fit_predict, ranks, n_classes, n_folds=n_folds, rng=rng, n_jobs=n_jobs) for _ in range(n_rounds)
     ]
     return np.mean(rounds, axis=0)
-
-
-def _seeded(estimator: Any, seed: int) -> Any:
-    fresh = clone(estimator)
-    if not hasattr(fresh, "predict_proba"):
-        raise complain("base_estimator", "have predict_proba", type(estimator).__name__)
-    if fresh.get_params(deep=False).get("random_state", 0) is None:
-        fresh.set_params(random_state=seed)
-    return fresh

@@ -1,4 +1,4 @@
-"""Fitted models as ONNX files, for programs without Python. Learners come as plain arrays, trees and modules."""
+"""Fitted models as ONNX files, for programs without Python."""
 
 from ordinoise.export.classifier import average_probabilities, write_classifier
 from ordinoise.export.graph import Graph

@@ -1,4 +1,4 @@
-"""What every exported classifier ends in: logits to probabilities, probabilities to a label, all of it to a file."""
+"""The common end of every exported classifier: probabilities from logits, a label from probabilities, the file."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ordinoise.export.graph import Graph
 from ordinoise.labels import as_decision
 from ordinoise.levels import level_table
 
-# The oldest versions that hold all of this, for the sake of runtimes in use.
+# The oldest versions with all operators used here, so that older runtimes can read the file.
 OPSETS = {"": 18, "ai.onnx.ml": 3}
 IR_VERSION = 8
 
 
 def add_class_probabilities(graph: Graph, logits: str, n_classes: int) -> str:
-    """Probability of each class, by the rule of `ordinoise.levels`: logits in any order are taken descending."""
+    """Name of the class probabilities, as `ordinoise.levels` computes them: logits are sorted in descending order."""
     descending = graph.add("TopK", logits, graph.constant(np.array([n_classes - 1])), axis=1)
     exceedance = graph.add("Sigmoid", descending)
     one, zero = graph.constant(1.0), graph.constant(0.0)
@@ -34,13 +34,13 @@ def add_class_probabilities(graph: Graph, logits: str, n_classes: int) -> str:
 
 
 def average_probabilities(graph: Graph, probabilities: Mapping[str, float]) -> str:
-    """Name of the sum of class probabilities, given by name, each times its weight."""
+    """Name of the weighted sum of class probabilities; `probabilities` maps names to weights."""
     weighted = [graph.add("Mul", name, graph.constant(float(weight))) for name, weight in probabilities.items()]
     return graph.add("Sum", *weighted)
 
 
 def add_decision(graph: Graph, probabilities: str, decision: str | ArrayLike, n_classes: int) -> str:
-    """Rank of the grade to predict, by the rules of `ordinoise.labels`."""
+    """Name of the predicted rank, as `ordinoise.labels` decides it."""
     rule = as_decision(decision, n_classes)
     if isinstance(rule, np.ndarray):
         cost = graph.add("MatMul", probabilities, graph.constant(rule))
@@ -63,16 +63,16 @@ def write_classifier(
     classes: NDArray[Any],
     decision: str | ArrayLike,
 ) -> None:
-    """Write a graph with `features` in, `label` and `probabilities` out; the file appears whole or not at all.
+    """Write a model with input `features` and outputs `label` and `probabilities`; the whole file or nothing.
 
     Parameters
     ----------
     path : path
-        The file, by custom ending in ``.onnx``; replaced if it exists.
+        The file, usually ending in ``.onnx``; replaced if it exists.
     graph : Graph
-        Holds the learner already.
+        With the learner added.
     probabilities : str
-        Name of the class probabilities in it.
+        Name of the class probabilities in the graph.
     classes : array of shape (n_classes,)
         Labels in order.
     decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes)
@@ -101,7 +101,7 @@ def _label_table(classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _model(graph: Graph, label: str, probabilities: str, labels: NDArray[Any]) -> Any:
-    """The checked model around a graph whose two results are known."""
+    """The model of a graph with these two results, checked by ONNX."""
     onnx = graph.onnx
     label_type = onnx.numpy_helper.from_array(labels).data_type
     for name, result in {"label": label, "probabilities": probabilities}.items():

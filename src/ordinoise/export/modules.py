@@ -1,4 +1,4 @@
-"""A PyTorch module as ONNX nodes, translated by PyTorch itself."""
+"""A PyTorch module as ONNX nodes, translated by PyTorch's exporter."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 def module_probabilities(graph: Graph, module: nn.Module, n_classes: int) -> str:
-    """Name of the class probabilities of a module that gives K-1 logits.
+    """Name of the class probabilities of a module that returns K-1 logits.
 
     Parameters
     ----------
     graph : Graph
-        Knows shape and type of a sample.
+        With the shape and type of a sample.
     module : nn.Module
-        Put into evaluation mode.
+        Set to evaluation mode.
     n_classes : int
         Number of grades (K).
     """
@@ -38,7 +38,7 @@ def module_probabilities(graph: Graph, module: nn.Module, n_classes: int) -> str
 
 
 def _example(graph: Graph, module: nn.Module) -> Tensor:
-    """Two samples as the module takes them: floats in its own precision, whole numbers as they are."""
+    """Two samples of zeros in the type of the module: its own precision, or int64 for integer features."""
     import torch
 
     weight = next(module.parameters())
@@ -49,12 +49,14 @@ def _example(graph: Graph, module: nn.Module) -> Tensor:
             module.eval()(example)
     except (RuntimeError, TypeError, IndexError, ValueError):
         advice = "pass some samples as example="
-        raise complain("example", "have the shape that the module takes", f"samples of {graph.shape}", advice) from None
+        raise complain(
+            "example", "have the shape that the module accepts", f"samples of {graph.shape}", advice
+        ) from None
     return example
 
 
 def _translated(module: nn.Module, example: Tensor) -> Any:
-    """The module as a model of its own, for any number of samples."""
+    """The module as an ONNX model for any number of samples."""
     import torch
 
     with _quiet():
@@ -70,7 +72,7 @@ def _translated(module: nn.Module, example: Tensor) -> Any:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """PyTorch's translator without what it says about itself."""
+    """Silence warnings and log messages of PyTorch's exporter."""
     log = logging.getLogger("torch.onnx")
     level = log.level
     log.setLevel(logging.ERROR)

@@ -1,4 +1,4 @@
-"""The compiled learner's network as ONNX nodes."""
+"""A network of the compiled learner as ONNX nodes."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ ACTIVATIONS = {"relu": "Relu", "tanh": "Tanh", "identity": "Identity"}
 
 
 def network_probabilities(graph: Graph, network: Network, features: str | None = None) -> str:
-    """Name of the class probabilities of a network that has thresholds.
+    """Name of the class probabilities of a network with thresholds.
 
     Parameters
     ----------
     graph : Graph
     network : Network
     features : str, optional
-        Name of what the network reads; the features themselves by default.
+        Name of the input of the network; the features themselves by default.
     """
-    centred = graph.add("Sub", features or graph.features(), graph.constant(network.center))
-    units = graph.add("Div", centred, graph.constant(network.scale))
+    centered = graph.add("Sub", features or graph.features(), graph.constant(network.center))
+    units = graph.add("Div", centered, graph.constant(network.scale))
     *hidden, output = (weights.astype(np.float64) for weights in network.weights)
     for weights, biases in zip(hidden, network.biases, strict=True):
         layer = graph.add("Gemm", units, graph.constant(weights), graph.constant(biases.astype(np.float64)))

@@ -1,4 +1,4 @@
-"""Gaps and categories as ONNX reads them: every column of the features is numbers, NaN where one is missing."""
+"""Missing values and categories in ONNX: every column of the features is numeric, NaN where a value is missing."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Categories = Mapping[int, Sequence[Any]]
 
 
 def category_values(graph: Graph, categories: Categories) -> dict[int, Floats]:
-    """The number that stands for each category of each categorical column.
+    """The number of each category of each categorical column.
 
-    A category that is a number is itself; text, which a table of numbers cannot hold, is its place in the list that
-    the file's metadata gives.
+    A numeric category is passed as it is; a text category is passed as its position in the list of categories, which
+    is written to the metadata of the file.
     """
     if categories:
         graph.notes["categories"] = {column: list(known) for column, known in categories.items()}
@@ -25,19 +25,19 @@ def category_values(graph: Graph, categories: Categories) -> dict[int, Floats]:
 
 
 def dense_features(graph: Graph, medians: Floats, flagged: Ints, codes: Mapping[int, Ints], known: Categories) -> str:
-    """Name of the features as a network must have them: gaps filled, then flags of gaps, then zeros and ones.
+    """Name of the input of a network: numbers with missing values filled, flags of missing values, one-hot columns.
 
     Parameters
     ----------
     graph : Graph
     medians : array of shape (n_features,)
-        What a missing number is taken for.
+        Replacement of missing numbers.
     flagged : array of int
-        Columns of which one more column says whether a number is missing.
+        Columns with an additional column that flags missing numbers.
     codes : mapping of int to array
-        Column number of each categorical column, and the codes that get a column of zeros and ones.
+        By number of the categorical column: the codes that get a one-hot column.
     known : mapping of int to sequence
-        Column number, and the categories in the order of their codes.
+        By number of the categorical column: its categories in the order of their codes.
     """
     values = category_values(graph, known)
     numbers = np.array([column for column in range(len(medians)) if column not in codes], dtype=np.int64)
@@ -50,17 +50,17 @@ def dense_features(graph: Graph, medians: Floats, flagged: Ints, codes: Mapping[
 
 
 def is_among(graph: Graph, column: int, values: Floats) -> str:
-    """Name of a column that is one where a column of the features holds one of the values, else zero."""
+    """Name of a column that is 1 where a column of the features equals one of the values, else 0."""
     return graph.add("MatMul", _equal(graph, column, values), graph.constant(np.ones((len(values), 1))))
 
 
 def _equal(graph: Graph, column: int, values: Floats) -> str:
-    """One column a value: one where a column of the features holds it, else zero."""
+    """Name of one column per value: 1 where a column of the features equals it, else 0."""
     return graph.cast(graph.add("Equal", _columns(graph, np.array([column])), graph.constant(values)), "float64")
 
 
 def _values(graph: Graph, known: Sequence[Any]) -> Floats:
-    """Numbers as they come through the type of the features."""
+    """Numbers of the categories, rounded to the type of the features."""
     has_text = any(isinstance(category, str) for category in known)
     return np.array(range(len(known)) if has_text else known, dtype=graph.dtype).astype(np.float64)
 

@@ -1,7 +1,7 @@
-"""LightGBM's trees as one ONNX node that compares in double precision: every sample falls into the same leaves.
+"""LightGBM's trees as one ONNX node that compares in double precision: every sample reaches the same leaves.
 
-`TreeEnsembleRegressor` has a successor that also adds in double precision and knows sets, but onnxruntime read that one
-wrongly, without a word, until 1.23. Sets of categories become columns of zeros and ones before the trees.
+The successor of `TreeEnsembleRegressor` also adds in double precision and supports sets, but onnxruntime before 1.23
+evaluated it wrongly without an error. Sets of categories become columns of zeros and ones in front of the trees.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Tree = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Trees:
-    """The columns of ONNX's table of nodes, leaves among them; every tree counts its own nodes from zero.
+    """The columns of ONNX's table of nodes, including leaves; node numbers start at zero in every tree.
 
-    `sets` holds the categorical column and the codes of each set that some node asks for; the answer stands in a
-    column of its own after the `n_features` others.
+    `sets` holds the categorical column and the codes of each set that a node tests; the result of the test is an
+    additional column after the `n_features` others.
     """
 
     n_features: int
@@ -46,7 +46,7 @@ class _Trees:
         self._add(tree, self.trees[-1] + 1 if self.trees else 0, len(self.trees))
 
     def _add(self, tree: Tree, number: int, first: int) -> int:
-        """Append the nodes of a subtree; the place of its top."""
+        """Append the nodes of a subtree; returns the number of its root."""
         place = len(self.trees) - first
         self.trees.append(number)
         self.places.append(place)
@@ -61,7 +61,7 @@ class _Trees:
         return place
 
     def _question(self, tree: Tree) -> tuple[str, int, float, bool]:
-        """What a node asks: mode, column, split and where a missing number goes. A leaf's split is its value."""
+        """Mode, column, split and default direction of a node; the split of a leaf is its value."""
         if "split_feature" not in tree:
             return LEAF, 0, _leaf_value(tree), False
         if tree["decision_type"] == "==":
@@ -81,11 +81,11 @@ def tree_probabilities(
     dump : mapping
         ``Booster.dump_model()``.
     head : {"ordered", "softmax"}
-        One score for all classes, or one a class.
+        One score for all classes, or one score per class.
     offsets : array of shape (n_classes - 1,) or (n_classes,)
-        Added to the scores: thresholds, or the logarithms that softmax starts from.
+        Added to the scores: thresholds, or initial logits of the softmax.
     categories : mapping of int to sequence
-        Column number, and the categories in the order of their codes; see `category_values`.
+        By number of the categorical column: its categories in the order of their codes; see `category_values`.
     """
     n_scores = 1 if head == "ordered" else len(offsets)
     trees = _Trees(graph.shape[0])
@@ -100,7 +100,7 @@ def tree_probabilities(
 
 
 def _with_sets(graph: Graph, sets: list[tuple[int, list[int]]], categories: Categories) -> str:
-    """The features, and for each set a column that is one where the category is in it."""
+    """Name of the features with one column per set appended, 1 where the category is in the set."""
     values = category_values(graph, categories)
     parts = [graph.features()]
     for column, codes in sets:
@@ -136,7 +136,7 @@ def _leaf_value(leaf: Tree) -> float:
 
 
 def _missing_goes_left(node: Tree) -> bool:
-    """Where a missing number goes. LightGBM takes it for zero, unless it met missing numbers in training."""
+    """Whether a missing number goes left; LightGBM treats it as zero unless the training data had missing numbers."""
     goes_left, zero_goes_left = bool(node["default_left"]), bool(node["threshold"] >= 0)
     if node["missing_type"] == "Zero" and goes_left != zero_goes_left:
         raise complain("zero_as_missing", "be False for trees to be written as ONNX", "True")

@@ -1,4 +1,4 @@
-"""Ours beside the paper's: every printed cell, what each correction wins back, the orders that its discussion names."""
+"""Our results beside the paper's: every printed cell, the damage that a correction undoes, the paper's rankings."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 
 from ordinoise._validation import Floats
 from ordinoise.paper.printed import PrintedError, table1
-from ordinoise.paper.protocol import PAPER_SETS
+from ordinoise.paper.protocol import LOSSES, PAPER_SETS
 from ordinoise.paper.runs.store import StoredResult
 
-METRICS = {"mae": "mean_absolute_error", "zero_one": "zero_one_loss"}
 SMALLEST_TOLERANCE = 0.03
+"""Smallest difference from a printed mean that counts as one: chosen by eye; the paper prints two digits."""
 
 
 class Group(NamedTuple):
-    """Trials that differ only in their split."""
+    """A set, method and noise: trials of one group differ only in their split."""
 
     dataset: str
     loss: str
@@ -29,7 +29,7 @@ class Group(NamedTuple):
 
 @dataclass(frozen=True)
 class Measured:
-    """What the splits of a group gave, in the order of the splits."""
+    """Results of one group, one entry per split."""
 
     mean_absolute_errors: Floats
     zero_one_losses: Floats
@@ -46,8 +46,8 @@ class Measured:
 Summary = dict[Group, Measured]
 
 
-def summarise(results: Iterable[StoredResult]) -> Summary:
-    """Results brought together by group."""
+def summarize(results: Iterable[StoredResult]) -> Summary:
+    """Results by group, each in the order of its splits."""
     groups: dict[Group, list[StoredResult]] = {}
     for stored in results:
         groups.setdefault(Group(*(stored.trial[field] for field in Group._fields)), []).append(stored)
@@ -67,7 +67,7 @@ def _measured(stored: list[StoredResult]) -> Measured:
 
 
 def group_of(dataset: str, loss: str, variant: str, train_on: str) -> Group:
-    """Where the paper's cell is found here. On clean labels the known matrix is the identity: the plain loss."""
+    """The group of a printed cell. On clean labels the known matrix is the identity, which is the plain loss."""
     if variant == "plain" or (variant == "known" and train_on == "clean"):
         return Group(dataset, loss, "none", "plain", "none" if train_on == "clean" else "uniform")
     return Group(dataset, loss, "unbiased", variant, "none" if train_on == "clean" else "uniform")
@@ -75,7 +75,7 @@ def group_of(dataset: str, loss: str, variant: str, train_on: str) -> Group:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A printed cell of Table 1, and ours."""
+    """A printed cell of Table 1, and our mean and standard deviation over the splits."""
 
     printed: PrintedError
     mean: float
@@ -84,17 +84,17 @@ class Comparison:
 
     @property
     def difference(self) -> float:
-        """Ours minus theirs."""
+        """Our mean minus the printed one."""
         return self.mean - self.printed.mean
 
     @property
     def is_within(self) -> bool:
-        """Whether ours lies within .03, or two printed standard deviations if that is more."""
+        """Whether our mean is within .03 of the printed one, or within two printed standard deviations."""
         return abs(self.difference) <= max(SMALLEST_TOLERANCE, 2 * self.printed.sd) + 1e-12
 
 
 def compare(summary: Summary) -> list[Comparison]:
-    """Every printed cell of Table 1 that was run."""
+    """Every printed cell of Table 1 that has results."""
     found = []
     for cell in table1():
         measured = summary.get(group_of(cell.dataset, cell.loss, cell.variant, cell.train_on))
@@ -105,9 +105,9 @@ def compare(summary: Summary) -> list[Comparison]:
 
 
 def recovered(summary: Summary, group: Group, metric: str = "mae") -> float:
-    """Share of the damage done by noise that a variant wins back: ``(noisy - ours) / (noisy - clean)``.
+    """Share of the damage of the noise that a correction undoes: ``(noisy - ours) / (noisy - clean)``.
 
-    Noisy and clean are the uncorrected network of the same loss. NaN where noise did no damage.
+    `noisy` and `clean` are the errors of the uncorrected network of the same loss. NaN where the noise did no damage.
     """
     plain = Group(group.dataset, group.loss, "none", "plain", group.noise)
     noisy, clean = (summary[one].errors(metric).mean() for one in (plain, plain._replace(noise="none")))
@@ -116,16 +116,16 @@ def recovered(summary: Summary, group: Group, metric: str = "mae") -> float:
 
 @dataclass(frozen=True)
 class Order:
-    """A statement of the paper's discussion, held against its table and against ours.
+    """A ranking that the paper's discussion states, checked in its own table and in ours.
 
     Attributes
     ----------
     statement : str
     dataset : str
     printed, ours : float
-        The difference that the statement is about; positive where it holds.
+        The difference in error that the statement is about, positive where it holds.
     standard_error : float
-        Of ours, over the splits.
+        Of `ours`, over the splits.
     """
 
     statement: str
@@ -136,23 +136,23 @@ class Order:
 
     @property
     def is_printed(self) -> bool:
-        """Whether the paper's own table shows it."""
+        """Does the statement hold in the paper's own table?"""
         return self.printed > 1e-9
 
     @property
     def is_seen(self) -> bool:
-        """Whether ours shows it too."""
+        """Does the statement hold in our results?"""
         return self.ours > 0
 
 
 KNOWN_BEATS_PLAIN = "known rates beat the plain loss on noisy labels"
-# Too small to tell, the paper says: known rates and the plain loss are at par there.
+# The paper says that this set is too small to rank known rates and the plain loss.
 AT_PAR = ("boston",)
 HINGE_SUFFERS_MORE = "noise harms the hinge more than cross-entropy"
 
 
 def orders(summary: Summary) -> list[Order]:
-    """The orders that the paper's discussion names, one line a set (and loss)."""
+    """The rankings that the paper's discussion states, one per set (and loss)."""
     printed = {(c.dataset, c.loss, c.variant, c.train_on): c.mean for c in table1() if c.metric == "mae"}
 
     def ours(dataset: str, loss: str, variant: str, train_on: str) -> Floats:
@@ -161,8 +161,8 @@ def orders(summary: Summary) -> list[Order]:
     harm = {("hinge", "plain", "noisy"): 1, ("hinge", "plain", "clean"): -1}
     harm |= {("cross_entropy", "plain", "noisy"): -1, ("cross_entropy", "plain", "clean"): 1}
     statements = {
-        f"{KNOWN_BEATS_PLAIN} ({loss.replace('_', '-')})": {(loss, "plain", "noisy"): 1, (loss, "known", "noisy"): -1}
-        for loss in ("cross_entropy", "hinge")
+        f"{KNOWN_BEATS_PLAIN} ({name})": {(loss, "plain", "noisy"): 1, (loss, "known", "noisy"): -1}
+        for loss, name in LOSSES.items()
     }
     statements[HINGE_SUFFERS_MORE] = harm
     datasets = [name for name in PAPER_SETS if group_of(name, "hinge", "known", "noisy") in summary]
@@ -181,7 +181,7 @@ def _order(
     ours: Callable[[str, str, str, str], Floats],
     signs: dict[tuple[str, str, str], int],
 ) -> Order:
-    """The signed sum of cells, in the paper and here."""
+    """The signed sum of cells, in the paper and in our results."""
     theirs = sum(sign * printed[(dataset, *cell)] for cell, sign in signs.items())
     differences = np.sum([sign * ours(dataset, *cell) for cell, sign in signs.items()], axis=0)
     error = differences.std() / np.sqrt(max(len(differences) - 1, 1))

@@ -1,22 +1,23 @@
-"""What the tables say, in sentences: agreement with the paper, the orders it names, what forward correction adds."""
+"""The findings of a run as sentences: agreement with the paper, its rankings, unordered thresholds, speed."""
 
 from __future__ import annotations
 
-from ordinoise._text import TextTable
-from ordinoise.paper import PAPER_SETS, SETS, Group, Order, Summary, compare
-from ordinoise.paper.comparison import Comparison
-from ordinoise.paper.printed import table1
-from ordinoise.paper.speed import Speed
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-# Sets whose cut, or the error that it gives, is known well enough to hold every cell against the paper.
+from ordinoise.paper.comparison import Comparison, Group, Order, Summary, compare
+from ordinoise.paper.protocol import LOSSES, PAPER_SETS, SETS
+from ordinoise.paper.runs import StoredResult
+
+# Sets whose cut, or the error that it gives, is known well enough to compare every cell with the paper.
 COMPARABLE = ("abalone", "computer", "california")
 
-# The sets of the paper's Table 2, the other whole ones, and the excerpt, whose rarest grade has 64 rows.
-TOGETHER = (("synthetic", "california"), ("boston", "abalone", "computer"), ("mslr",))
+# Reported together: the sets of the paper's Table 2, the other whole ones, and the excerpt.
+REPORTED = (("synthetic", "california"), ("boston", "abalone", "computer"), ("mslr",))
 
 
 def agreement(summary: Summary) -> list[str]:
-    """How many printed errors are met, and every one that is not, by how much and why."""
+    """How many printed errors are reproduced, and a sentence per cell that is not."""
     found = [one for one in compare(summary) if one.printed.metric == "mae"]
     sentences = []
     for datasets in (COMPARABLE, PAPER_SETS):
@@ -33,11 +34,11 @@ def agreement(summary: Summary) -> list[str]:
 
 def _explained(one: Comparison) -> str:
     cell = one.printed
-    what = f"{SETS[cell.dataset].printed}, {cell.loss.replace('_', '-')}, {cell.variant}, {cell.train_on} labels"
-    return f"{what}: {one.mean:.3f} here, {cell.mean:.2f} printed ({one.difference:+.3f}). {reason(one)}"
+    what = f"{SETS[cell.dataset].printed}, {LOSSES[cell.loss]}, {cell.variant}, {cell.train_on} labels"
+    return f"{what}: {one.mean:.3f} here, {cell.mean:.2f} printed ({one.difference:+.3f}). {_reason(one)}"
 
 
-def reason(one: Comparison) -> str:
+def _reason(one: Comparison) -> str:
     """Why a cell differs, as far as it is known."""
     cell = one.printed
     if cell.dataset == "mslr":
@@ -50,7 +51,7 @@ def reason(one: Comparison) -> str:
 
 
 def orders_seen(found: list[Order]) -> list[str]:
-    """How many of the orders that the paper's own table shows are seen here."""
+    """How many of the rankings that hold in the paper's own table hold here, and those that do not."""
     printed = [order for order in found if order.is_printed]
     if not printed:
         return []
@@ -61,10 +62,10 @@ def orders_seen(found: list[Order]) -> list[str]:
 
 
 def consistency(summary: Summary) -> list[str]:
-    """How often free thresholds were out of order, and whether the final ones were in order."""
+    """How many updates left free thresholds unordered, and which final models are unordered."""
     free = {group: measured for group, measured in summary.items() if group.correction != "forward"}
     sentences = []
-    for datasets in TOGETHER:
+    for datasets in REPORTED:
         chosen = {group: measured for group, measured in free.items() if group.dataset in datasets}
         if not chosen:
             continue
@@ -80,37 +81,76 @@ def consistency(summary: Summary) -> list[str]:
     return sentences
 
 
-def forward_table(summary: Summary) -> TextTable | None:
-    """Forward correction with our estimated matrix beside the paper's better loss with the true one."""
-    rows = []
-    for dataset in PAPER_SETS:
-        group = Group(dataset, "cross_entropy", "forward", "estimated", "uniform")
-        if group in summary:
-            known = min(
-                cell.mean
-                for cell in table1()
-                if (cell.dataset, cell.variant, cell.metric, cell.train_on) == (dataset, "known", "mae", "noisy")
-            )
-            ours = float(summary[group].mean_absolute_errors.mean())
-            rows.append((SETS[dataset].printed, f"{known:.2f}", f"{ours:.3f}", f"{ours - known:+.3f}"))
-    columns = ("data", "paper, rates known", "forward here, rates estimated", "difference")
-    title = "Forward correction, noise estimated, beside the paper's better loss with known rates (MAE)"
-    return TextTable(title, columns, tuple(rows)) if rows else None
+def _name(group: Group) -> str:
+    return f"{SETS[group.dataset].printed} {LOSSES[group.loss]} {group.variant} ({group.noise} noise)"
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Number of updates of a run, its time, and the time of the same updates in a plain PyTorch loop.
+
+    Attributes
+    ----------
+    n_updates : int
+        Of all networks, including those behind the estimated matrices.
+    loop_seconds : float
+        Time of the updates in the paper-style loop, one after the other, from its time per update on each set.
+    seconds : float
+        Wall time of the run.
+    busy_seconds : float
+        Time of the run summed over the workers.
+    """
+
+    n_updates: int
+    loop_seconds: float
+    seconds: float
+    busy_seconds: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster than the loop, by wall time."""
+        return self.loop_seconds / self.seconds
+
+    @property
+    def ratio_per_worker(self) -> float:
+        """How many times faster than the loop a single worker is."""
+        return self.loop_seconds / self.busy_seconds
+
+
+def loop_microseconds(datasets: Iterable[str]) -> dict[str, float]:
+    """Microseconds per update of the paper-style loop, by set; raises ImportError without PyTorch."""
+    from ordinoise.learners.torch.paper_loop import microseconds_per_update
+
+    return {name: microseconds_per_update(SETS[name].n_features, SETS[name].n_classes) for name in datasets}
+
+
+def speed(results: Iterable[StoredResult], microseconds: dict[str, float], seconds: float) -> Speed:
+    """The speed of a run with this wall time; an estimate that both losses share counts once."""
+    n_updates, loop, busy = 0, 0.0, 0.0
+    estimates = set()
+    for stored in results:
+        trial, made = stored.trial, stored.result["n_updates"]
+        estimate = (trial["dataset"], trial["noise"], trial["split"], trial["estimator"])
+        if estimate not in estimates:
+            made += stored.result["n_estimating_updates"]
+            estimates.add(estimate)
+        n_updates += made
+        loop += made * microseconds[trial["dataset"]] * 1e-6
+        busy += stored.seconds
+    return Speed(n_updates, loop, seconds, busy)
 
 
 def speed_sentence(speed: Speed | None, n_reused: int) -> str:
-    """How many times faster the run was than the paper's style."""
+    """How many times faster the run was than the paper-style loop."""
     if speed is None:
         return 'The paper-style loop was not timed: it needs PyTorch, pip install "ordinoise[torch]".'
     hours = speed.loop_seconds / 3600
     loop = f"{speed.n_updates:,} updates, {hours:.1f} hours in the paper-style loop timed in this run"
     if n_reused:
-        return f"{loop}; {n_reused} trials were there already. A worker was {speed.ratio_a_worker:.0f} times as fast."
+        return (
+            f"{loop}; {n_reused} trials were there already. One worker is {speed.ratio_per_worker:.0f} times as fast."
+        )
     return (
         f"{loop}: {speed.seconds:.0f} seconds here, {speed.ratio:.0f} times as fast "
-        f"({speed.ratio_a_worker:.0f} times a worker)."
+        f"({speed.ratio_per_worker:.0f} times per worker)."
     )
-
-
-def _name(group: Group) -> str:
-    return f"{SETS[group.dataset].printed} {group.loss.replace('_', '-')} {group.variant} ({group.noise} noise)"

@@ -29,7 +29,7 @@ class PrintedError:
 
 @dataclass(frozen=True)
 class PrintedCount:
-    """A cell of Table 2: updates that left the thresholds unordered, on average, of how many."""
+    """A cell of Table 2: mean number of updates that left the thresholds unordered, and the number of all updates."""
 
     dataset: str
     loss: str
@@ -39,7 +39,7 @@ class PrintedCount:
     total: int
 
 
-# The sample that the paper gives for California. Its rows sum to .99, .95, 1 and 1.
+# The estimate that the paper prints for California. Its rows sum to .99, .95, 1 and 1.
 ESTIMATED_MATRIX: Floats = np.array(
     [[0.80, 0.14, 0.03, 0.02], [0.10, 0.64, 0.15, 0.06], [0.03, 0.11, 0.63, 0.23], [0.02, 0.11, 0.18, 0.69]]
 )

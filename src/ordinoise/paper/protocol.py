@@ -1,4 +1,4 @@
-"""The paper's experiments as data: sets, settings, variants, and the trials that they make."""
+"""The paper's experiments as data: sets, network settings, protocols, and the trials of Tables 1 and 2."""
 
 from __future__ import annotations
 
@@ -10,34 +10,39 @@ import numpy as np
 from ordinoise._validation import Floats, as_choice, as_count
 from ordinoise.noise import inverse_decay
 
+# From the paper's text.
 RATE = 0.15
 N_SPLITS = 20
 TEST_SHARE = 0.2
+
+# Hidden units and learning rate; the authors' released runs have 6 to 10 units and this rate.
 UNTUNED = (10, 0.001)
 
-# Hidden units and learning rate for each set and loss.
+# Hidden units and learning rate by set and loss.
 Tuned = dict[tuple[str, str], tuple[int, float]]
 
-# The authors' second matrix, tried on Abalone.
+LOSSES = {"cross_entropy": "cross-entropy", "hinge": "hinge"}
+"""The two losses, and their names in tables."""
+
+# The authors' second noise matrix, used on Abalone.
 ASYMMETRIC = ((0.70, 0.15, 0.15, 0.0), (0.0, 0.80, 0.15, 0.05), (0.02, 0.20, 0.78, 0.0), (0.05, 0.10, 0.15, 0.70))
 
 NOISES = ("none", "uniform", "asymmetric")
-ESTIMATORS = ("anchor_points", "score_likelihood")
 
 
 @dataclass(frozen=True)
 class PaperSet:
-    """One of the paper's data sets, and how it is learned.
+    """One of the paper's data sets, and the activation of its network.
 
     Attributes
     ----------
     name, printed : str
-        What `ordinoise.datasets.load` calls it, and what the paper's tables do.
+        Its name in `ordinoise.datasets.load`, and in the paper's tables (empty where the paper does not have it).
     n_samples, n_features, n_classes : int
     cut : str
-        How its target became grades; only Abalone's cut was published.
+        How its target is cut into grades; only Abalone's cut was published.
     activation : str
-        The synthetic set has a linear score, so that its rule can be drawn.
+        Of the hidden units; linear for the synthetic set, so that its decision regions can be drawn.
     note : str
         What to know before comparing with the printed numbers.
     """
@@ -51,7 +56,13 @@ class PaperSet:
     activation: str = "relu"
     note: str = ""
 
+    @property
+    def title(self) -> str:
+        """Its name in our tables."""
+        return self.printed or self.name
 
+
+# The name of a set seeds its splits: "made" stays, since the published numbers depend on it.
 SETS = {
     entry.name: entry
     for entry in (
@@ -61,7 +72,7 @@ SETS = {
         PaperSet("computer", "Computer", 8192, 21, 5, "equal frequency", note="cut not published"),
         PaperSet("california", "California", 20640, 8, 4, "equal width", note="cut not published"),
         PaperSet("mslr", "MSLR", 10_000, 136, 5, "grades", note="an excerpt of 10,000 of 1.2 million rows"),
-        PaperSet("made", "", 1_200_000, 136, 5, "equal frequency", note="made, of MSLR's full size"),
+        PaperSet("made", "", 1_200_000, 136, 5, "equal frequency", note="synthetic, of MSLR's full size"),
     )
 }
 PAPER_SETS = tuple(name for name, entry in SETS.items() if entry.printed)
@@ -69,17 +80,17 @@ PAPER_SETS = tuple(name for name, entry in SETS.items() if entry.printed)
 
 @dataclass(frozen=True)
 class NetworkSettings:
-    """The paper's network and its optimiser, AdamW.
+    """The paper's network and its optimizer, AdamW.
 
     Attributes
     ----------
     n_hidden : int
-        Units of the one hidden layer; linear ones for the synthetic set, so that its rule can be drawn.
+        Units of the one hidden layer.
     activation : str
     learning_rate, weight_decay : float
     batch_size, n_epochs : int
     restarts : bool
-        Whether the optimiser forgets its moments after every epoch, as the authors' released code did.
+        Whether the optimizer's moments are reset after every epoch, as in the authors' released code.
     thresholds : {"free", "ordered"}
     """
 
@@ -95,11 +106,11 @@ class NetworkSettings:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How long each variant is trained, and by which optimiser.
+    """Number of epochs of each variant, and whether the optimizer restarts every epoch.
 
-    ``printed`` follows the text. ``inferred`` follows the authors' released runs and the printed counts of updates.
-    ``authors`` adds their optimiser, made anew every epoch. ``short`` is for the set of MSLR's full size, where ten
-    passes are 600,000 updates.
+    ``printed`` follows the paper's text. ``inferred`` follows the authors' released runs and the printed counts of
+    updates. ``authors`` is ``inferred`` with their optimizer, which restarts every epoch. ``short`` is for the set of
+    MSLR's full size, where ten epochs are 600,000 updates.
     """
 
     name: str
@@ -132,7 +143,7 @@ PROTOCOLS = {
 
 @dataclass(frozen=True)
 class PaperTrial:
-    """One network, trained and tested: everything that decides its outcome.
+    """One network to train and test: everything that its result depends on.
 
     Attributes
     ----------
@@ -141,12 +152,12 @@ class PaperTrial:
     correction : {"none", "unbiased", "forward"}
     variant : {"plain", "known", "estimated"}
     noise : {"none", "uniform", "asymmetric"}
-        What was done to the training labels.
+        Noise put into the training labels.
     split : int
-        Seeds the split, the noise and the start of the network.
+        Seeds the split, the noise and the initial weights.
     settings : NetworkSettings
-    estimator : str
-        Where an estimated matrix comes from.
+    estimator : {"", "anchor_points", "score_likelihood"}
+        Estimator of the noise matrix; empty where the matrix is not estimated.
     """
 
     dataset: str
@@ -161,15 +172,20 @@ class PaperTrial:
 
     @property
     def cost(self) -> float:
-        """Expected work, in updates of a small network."""
-        data = SETS[self.dataset]
-        updates = data.n_samples * self.settings.n_epochs / self.settings.batch_size
-        networks = {"": 1, "anchor_points": 2, "score_likelihood": 11}[self.estimator]
-        return updates * networks * (1 + data.n_features / 30)
+        """Expected work in updates of a small network; only the estimate of the time left uses it."""
+        # The network itself, and those behind the estimate: one, or ten folds.
+        n_networks = {"": 1, "anchor_points": 2, "score_likelihood": 11}[self.estimator]
+        return n_networks * training_cost(self.dataset, self.settings)
+
+
+def training_cost(dataset: str, settings: NetworkSettings) -> float:
+    """Updates of one training, weighted by the number of features; the 30 is a round number, chosen by no run."""
+    data = SETS[dataset]
+    return data.n_samples * settings.n_epochs / settings.batch_size * (1 + data.n_features / 30)
 
 
 def noise_matrix(noise: str, n_classes: int) -> Floats:
-    """The matrix behind the name of a noise."""
+    """The noise matrix of that name, shape (n_classes, n_classes)."""
     as_choice("noise", noise, NOISES)
     if noise == "asymmetric":
         return np.array(ASYMMETRIC)
@@ -183,18 +199,18 @@ def plan(
     protocol: str = "inferred",
     tuned: Tuned | None = None,
 ) -> list[PaperTrial]:
-    """All trials of Tables 1 and 2 and of the columns that the paper does not have.
+    """All trials of Tables 1 and 2, and those with forward correction, which the paper does not have.
 
     Parameters
     ----------
     datasets : sequence of str
         Some of `SETS`.
     n_splits : int
-        Random 80/20 splits.
+        Random 80/20 splits per set.
     protocol : str
         One of `PROTOCOLS`.
     tuned : dict, optional
-        Hidden units and learning rate for each set and loss, from `tuning`; 10 and 0.001 by default.
+        Hidden units and learning rate by set and loss, from `best_settings`; 10 and 0.001 by default.
     """
     as_count("n_splits", n_splits, 1)
     chosen = PROTOCOLS[as_choice("protocol", protocol, PROTOCOLS)]
@@ -212,7 +228,7 @@ def _trials(data: PaperSet, split: int, protocol: Protocol, tuned: Tuned) -> Ite
         return PaperTrial(data.name, data.cut, loss, correction, variant, noise, split, settings, estimator)
 
     noises = ["uniform", "asymmetric"] if data.name == "abalone" else ["uniform"]
-    for loss in ("cross_entropy", "hinge"):
+    for loss in LOSSES:
         yield trial(loss, "none", "plain", "none")
         yield trial(loss, "unbiased", "estimated", "none")
         for noise in noises:

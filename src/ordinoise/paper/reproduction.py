@@ -1,4 +1,4 @@
-"""From a request to finished tables: plan, run or resume, compare, write."""
+"""The run behind ``ordinoise reproduce``: plan the trials, run or resume them, compare, write tables and pictures."""
 
 from __future__ import annotations
 
@@ -14,22 +14,10 @@ from ordinoise._files import own_folder, write_whole
 from ordinoise._text import TextTable, markdown, write_tables
 from ordinoise._validation import as_choice, as_count
 from ordinoise.estimation import IdentifiabilityWarning
-from ordinoise.paper import (
-    PAPER_SETS,
-    PROTOCOLS,
-    PaperTrial,
-    Summary,
-    best_settings,
-    findings,
-    grid,
-    orders,
-    plan,
-    run,
-    run_tuning,
-    summarise,
-    tables,
-)
-from ordinoise.paper.figure import write_figure_of_rules, write_picture_of_errors
+from ordinoise.paper import findings, tables
+from ordinoise.paper.comparison import Summary, orders, summarize
+from ordinoise.paper.pictures import write_figure_of_rules, write_picture_of_errors
+from ordinoise.paper.protocol import N_SPLITS, PAPER_SETS, PROTOCOLS, PaperTrial, plan
 from ordinoise.paper.runs import (
     Failure,
     Outcome,
@@ -40,11 +28,12 @@ from ordinoise.paper.runs import (
     trial_key,
     write_table,
 )
-from ordinoise.paper.speed import Speed, loop_microseconds, speed
-from ordinoise.paper.trials import load_set
+from ordinoise.paper.trials import load_set, run
+from ordinoise.paper.tuning import best_settings, grid, run_tuning
 
 PARTS = ("table1", "table2", "figure", "large", "all")
 STORE = "results.sqlite"
+# The three smallest sets, and splits enough for a standard deviation: chosen by no run.
 QUICK_SETS, QUICK_SPLITS = ("synthetic", "boston", "abalone"), 3
 
 
@@ -55,17 +44,17 @@ class Request:
     Attributes
     ----------
     part : {"table1", "table2", "figure", "large", "all"}
-        ``large`` is the made set of MSLR's full size, which ``all`` leaves out.
+        ``large`` is the synthetic set of MSLR's full size, which is not part of ``all``.
     out : Path
-        Folder of the outcome; a run that was stopped goes on in it.
+        Folder of tables, pictures and results; an interrupted run is resumed in the same folder.
     datasets : tuple of str
         Some of the paper's sets; all by default.
     n_splits : int
-        Random splits of each.
+        Random splits per set.
     protocol : {"inferred", "printed", "authors"}
         See `ordinoise.paper.protocol.Protocol`.
     tune : bool
-        Whether to search the paper's grid first; otherwise 10 hidden units and a learning rate of 0.001.
+        Whether to run the paper's grid search first; otherwise 10 hidden units and a learning rate of 0.001.
     data_dir : path, optional
         Folder of the real sets; ORDINOISE_DATA by default.
     workers, scheduler, cluster
@@ -75,7 +64,7 @@ class Request:
     part: str
     out: Path
     datasets: tuple[str, ...] = PAPER_SETS
-    n_splits: int = 20
+    n_splits: int = N_SPLITS
     protocol: str = "inferred"
     tune: bool = False
     data_dir: str | os.PathLike[str] | None = None
@@ -92,31 +81,31 @@ class Request:
 
 
 class Progress(Protocol):
-    """Who wants to know how far the run is."""
+    """Callbacks for a progress display."""
 
     def start(self, what: str, n_trials: int) -> None:
-        """A plan of so many trials begins."""
+        """Called before a plan of `n_trials` trials runs."""
 
     def reuse(self, n_trials: int) -> None:
-        """So many of them were there already."""
+        """Called with the number of trials that the store holds already."""
 
-    def advance(self, told: StoredResult | Failure, seconds_left: float) -> None:
-        """A trial ended."""
+    def advance(self, result: StoredResult | Failure, seconds_left: float, /) -> None:
+        """Called after each trial with its result or failure."""
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Everything that a run gave.
+    """Tables, findings and files of a run.
 
     Attributes
     ----------
     tables : list of TextTable
     sentences : list of str
-        What the tables say.
+        The findings.
     files : list of Path
-        What was written.
+        The files that were written.
     failures : list of Failure
-        Trials that ended with an error; their cells are missing.
+        Trials that raised an error; their cells are missing.
     """
 
     tables: list[TextTable] = field(default_factory=list)
@@ -126,13 +115,13 @@ class Reproduction:
 
 
 def reproduce(request: Request, progress: Progress) -> Reproduction:
-    """Run what the request asks for, or the rest of it, and write tables, page and pictures.
+    """Run the requested trials that have no result yet, and write tables, report and pictures.
 
     Parameters
     ----------
     request : Request
     progress : Progress
-        Told of every trial.
+        Called before each plan and after each trial.
     """
     own_folder("out", request.out, {STORE, "figure.png"})
     if request.part == "figure":
@@ -142,16 +131,15 @@ def reproduce(request: Request, progress: Progress) -> Reproduction:
         ResultStore(request.out / STORE) as store,
         warnings.catch_warnings(),
     ):
-        # The doubts of an estimate are the subject here, not a surprise.
+        # Estimates on every noise are compared here, including unidentifiable ones.
         warnings.simplefilter("ignore", IdentifiabilityWarning)
         warnings.filterwarnings("ignore", "noise_matrix is nearly singular")
         if request.scheduler is None:
-            for name in _sets(request):  # a missing file is told before the work begins
+            for name in _sets(request):  # report a missing file before any trial runs
                 load_set(name, _folder(request))
         loop = None if request.part == "large" else _loop_microseconds(request)
         outcome = _run(request, partial(_run_with_progress, store=store, executor=pool, progress=progress))
-    measured = None if loop is None else speed(outcome.results, loop, outcome.seconds)
-    return _written(request, outcome, measured)
+    return _written(request, outcome, _timing(request, outcome, loop))
 
 
 RunAll = Callable[[str, Sequence[Any], Callable[[Any], Any]], Outcome]
@@ -168,7 +156,7 @@ def _run(request: Request, run_all: RunAll) -> Outcome:
         trials = plan(_sets(request), n_splits=request.n_splits, protocol=request.protocol, tuned=tuned)
     if request.part == "table2":
         trials = [trial for trial in trials if trial.correction == "unbiased" and trial.variant == "estimated"]
-    return run_all(f"{request.part}", trials, partial(run, data_dir=_folder(request)))
+    return run_all(request.part, trials, partial(run, data_dir=_folder(request)))
 
 
 def _run_with_progress(
@@ -180,19 +168,18 @@ def _run_with_progress(
     return run_plan(trials, function, store, executor, on_result=progress.advance)
 
 
-def _written(request: Request, outcome: Outcome, measured: Speed | None) -> Reproduction:
-    summary = summarise(outcome.results)
+def _written(request: Request, outcome: Outcome, timing: str) -> Reproduction:
+    summary = summarize(outcome.results)
     shown = _tables(request, summary)
     found = orders(summary) if request.part in ("table1", "all") else []
     sentences = [*findings.agreement(summary), *findings.orders_seen(found)] if found else []
     if request.part != "large":
         sentences += findings.consistency(summary)
-    timing = _timing(request, outcome, measured)
     if found:
         shown["orders"] = tables.order_table(found)
     files = [path for name, table in shown.items() for path in write_tables(request.out, name, table)]
-    write_table(outcome.results, request.out / "trials.csv", seconds=False)
-    # The time it took is told and not written: the page of a run that was stopped in between is the same.
+    write_table(outcome.results, request.out / "trials.csv")
+    # The timing is printed and not written, so that an interrupted and resumed run writes the same report.
     page = "\n".join(
         ["# The paper, re-run", "", *(f"- {one}" for one in sentences), "", *map(markdown, shown.values())]
     )
@@ -203,10 +190,11 @@ def _written(request: Request, outcome: Outcome, measured: Speed | None) -> Repr
     return Reproduction(list(shown.values()), [*sentences, timing], files, outcome.failures)
 
 
-def _timing(request: Request, outcome: Outcome, measured: Speed | None) -> str:
-    if request.part == "large":  # its estimator takes larger batches, which the loop's time does not stand for
+def _timing(request: Request, outcome: Outcome, loop: dict[str, float] | None) -> str:
+    if request.part == "large":  # its estimator uses larger batches, to which the loop's time per update does not apply
         busy = sum(stored.seconds for stored in outcome.results)
         return f"{len(outcome.results)} trials took {busy:.0f} seconds, summed over the workers."
+    measured = None if loop is None else findings.speed(outcome.results, loop, outcome.seconds)
     return findings.speed_sentence(measured, outcome.n_reused)
 
 
@@ -219,7 +207,7 @@ def _tables(request: Request, summary: Summary) -> dict[str, TextTable]:
     if request.part in ("table2", "all"):
         shown["table2"] = tables.unordered_table(summary)
     if request.part in ("table1", "all"):
-        forward = findings.forward_table(summary)
+        forward = tables.forward_table(summary)
         shown |= {"forward": forward} if forward else {}
         if any(group.noise == "asymmetric" for group in summary):
             shown["asymmetric"] = tables.asymmetric_table(summary)
@@ -229,13 +217,13 @@ def _tables(request: Request, summary: Summary) -> dict[str, TextTable]:
 
 
 def _is_for_large(trial: PaperTrial) -> bool:
-    """Cross-entropy and forward, clean and noisy: what shows that the size is no obstacle."""
+    """Cross-entropy without anchor points, clean and noisy: enough to show the time at full size."""
     return trial.loss == "cross_entropy" and (trial.correction == "forward" or trial.variant != "estimated")
 
 
 def _loop_microseconds(request: Request) -> dict[str, float] | None:
     try:
-        return loop_microseconds(_sets(request))
+        return findings.loop_microseconds(_sets(request))
     except ImportError:
         return None
 

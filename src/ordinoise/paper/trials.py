@@ -16,16 +16,16 @@ from ordinoise.datasets import OrdinalDataset, load
 from ordinoise.datasets.files import DataDir
 from ordinoise.datasets.records import Features
 from ordinoise.estimation import AnchorPoints, ScoreLikelihood
-from ordinoise.learners.mlp import Architecture, Objective, Optimiser, Training, initial_network, train
+from ordinoise.learners.mlp import Architecture, Objective, Optimizer, Training, initial_network, train
 from ordinoise.levels import corrected_levels, labels_from_logits, level_table
 from ordinoise.noise import corrupt, safe_noise_matrix
-from ordinoise.paper.made import made_set
 from ordinoise.paper.protocol import SETS, TEST_SHARE, NetworkSettings, PaperTrial, noise_matrix
+from ordinoise.paper.synthetic_mslr import synthetic_mslr
 from ordinoise.scoring.metrics import mean_absolute_error, zero_one_loss
 
 
 def run(trial: PaperTrial, data_dir: DataDir = None) -> Mapping[str, Any]:
-    """Errors on clean test labels, counts of unordered thresholds, and the matrix that was estimated."""
+    """Errors on clean test labels, number of updates that left the thresholds unordered, and the estimated matrix."""
     folder = None if data_dir is None else str(data_dir)
     data = load_set(trial.dataset, folder)
     training, test = split_rows(data, trial.split)
@@ -53,7 +53,7 @@ def run(trial: PaperTrial, data_dir: DataDir = None) -> Mapping[str, Any]:
 
 
 class EstimateKey(NamedTuple):
-    """What an estimated matrix depends on: it is the same for both losses."""
+    """Everything that an estimated matrix depends on; the loss is not part of it, so both losses share one estimate."""
 
     dataset: str
     noise: str
@@ -65,29 +65,29 @@ class EstimateKey(NamedTuple):
 
 @cache
 def estimated_matrix(key: EstimateKey, data_dir: str | None) -> tuple[Floats, int]:
-    """The noise matrix found in the training labels of a split, and the updates that finding it took."""
+    """The noise matrix estimated from the training rows of a split, and the number of updates spent on it."""
     data = load_set(key.dataset, data_dir)
     rows, _ = split_rows(data, key.split)
     labels = recorded_labels(data, rows, key.noise, key.split)
     estimator, n_networks = _estimator(key, data.n_classes)
     estimator.set_params(random_state=generator(key.dataset, key.split, key.estimator))
     matrix = np.asarray(estimator.fit(data.features[rows], labels).noise_matrix_)
-    batch_size = min(256, max(16, len(rows) // 1000))
+    batch_size = min(256, max(16, len(rows) // 1000))  # the estimators' own rule, for the count of updates
     return matrix, n_networks * estimator.max_iter * -(-len(rows) // batch_size)
 
 
 @cache
 def load_set(name: str, data_dir: str | None) -> OrdinalDataset:
-    """A set of the paper, read once a process; the synthetic one is drawn from a fixed seed."""
+    """A set of the paper, read once per process; the synthetic one is drawn from a fixed seed."""
     if name == "made":
-        return made_set(SETS[name].n_samples, SETS[name].n_features, SETS[name].n_classes)
+        return synthetic_mslr(SETS[name].n_samples, SETS[name].n_features, SETS[name].n_classes)
     data = load(name, data_dir, random_state=0) if name == "synthetic" else load(name, data_dir)
     assert isinstance(data, OrdinalDataset)
     return data
 
 
 def split_rows(data: OrdinalDataset, split: int) -> tuple[Ints, Ints]:
-    """Training and test rows of a split; the pages of a query stay on one side."""
+    """Training and test rows of a split; all rows of a group (a query) are on the same side."""
     rng = generator(data.name, split, "split")
     units = np.arange(data.n_samples) if data.groups is None else np.unique(data.groups)
     tested = rng.permutation(units)[: round(TEST_SHARE * len(units))]
@@ -96,35 +96,35 @@ def split_rows(data: OrdinalDataset, split: int) -> tuple[Ints, Ints]:
 
 
 def recorded_labels(data: OrdinalDataset, rows: Ints, noise: str, split: int) -> Ints:
-    """Labels of these rows as the noise would have recorded them in this split."""
+    """Labels of these rows after the noise of this split."""
     rng = generator(data.name, split, f"noise {noise}")
     return corrupt(data.labels[rows], noise_matrix(noise, data.n_classes), rng)
 
 
 def generator(dataset: str, split: int, purpose: str) -> np.random.Generator:
-    """A source of randomness of its own for every set, split and purpose, the same on every machine."""
+    """A random generator for each set, split and purpose, the same on every machine."""
     return np.random.default_rng([zlib.crc32(dataset.encode()), split, zlib.crc32(purpose.encode())])
 
 
 def train_network(
     features: Features, labels: Ints, objective: Objective, settings: NetworkSettings, rng: np.random.Generator
 ) -> Training:
-    """The paper's network, trained as the settings say."""
+    """The paper's network, trained with these settings on standardized features."""
     n_classes = objective.table.shape[1]
     center, scale = center_and_scale(features, np.arange(len(labels)), np.ones(len(labels)))
     network = initial_network(
         Architecture(features.shape[1], n_classes, (settings.n_hidden,), settings.activation, settings.thresholds),
         rng, center=center, scale=scale, class_frequencies=np.bincount(labels, minlength=n_classes),
     )  # fmt: skip
-    optimiser = Optimiser(
+    optimizer = Optimizer(
         learning_rate=settings.learning_rate, weight_decay=settings.weight_decay, batch_size=settings.batch_size,
         decay_thresholds=settings.thresholds == "free",
     )  # fmt: skip
     if not settings.restarts:
-        return train(network, features, labels, objective, optimiser, max_epochs=settings.n_epochs, rng=rng)
+        return train(network, features, labels, objective, optimizer, max_epochs=settings.n_epochs, rng=rng)
     inversions = n_updates = 0
     for _ in range(settings.n_epochs):
-        epoch = train(network, features, labels, objective, optimiser, max_epochs=1, rng=rng)
+        epoch = train(network, features, labels, objective, optimizer, max_epochs=1, rng=rng)
         network, inversions, n_updates = (
             epoch.network, inversions + epoch.threshold_inversions, n_updates + epoch.n_updates,
         )  # fmt: skip
@@ -139,7 +139,7 @@ def _objective(trial: PaperTrial, matrix: Floats, n_classes: int) -> Objective:
 
 
 def _estimator(key: EstimateKey, n_classes: int) -> tuple[Any, int]:
-    """The estimator, and how many networks on all rows its work is worth."""
+    """The estimator, and how many trainings on all rows its work equals."""
     classes = np.arange(n_classes)
     if key.estimator == "anchor_points":
         estimator = AnchorPoints(

@@ -1,4 +1,4 @@
-"""The paper's grid search: five folds of noisy labels, the plain loss, one setting for all variants."""
+"""The paper's grid search: five-fold cross-validation on noisy labels, plain loss, one result for all variants."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ordinoise.crossfit import stratified_folds
 from ordinoise.datasets.files import DataDir
 from ordinoise.learners.mlp import Objective
 from ordinoise.levels import labels_from_logits, level_table
-from ordinoise.paper.protocol import PROTOCOLS, SETS, NetworkSettings, Tuned
+from ordinoise.paper.protocol import LOSSES, PROTOCOLS, SETS, NetworkSettings, Tuned, training_cost
 from ordinoise.paper.runs.store import StoredResult
 from ordinoise.paper.trials import generator, load_set, recorded_labels, split_rows, train_network
 from ordinoise.scoring.metrics import mean_absolute_error
 
-# The text names the two parameters and not their values; these span what the released runs used.
+# The paper names the two parameters and not their values; these span those of the authors' released runs.
 N_HIDDEN = (6, 8, 10)
 LEARNING_RATES = (0.0003, 0.001, 0.003, 0.01)
-N_FOLDS = 5
+N_FOLDS = 5  # from the paper
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,8 @@ class TuningTrial:
 
     @property
     def cost(self) -> float:
-        """Expected work, in updates of a small network."""
-        data = SETS[self.dataset]
-        return data.n_samples * self.settings.n_epochs / self.settings.batch_size * (1 + data.n_features / 30)
+        """Expected work in updates of a small network."""
+        return training_cost(self.dataset, self.settings)
 
 
 def grid(datasets: Sequence[str], protocol: str = "inferred") -> list[TuningTrial]:
@@ -47,27 +46,27 @@ def grid(datasets: Sequence[str], protocol: str = "inferred") -> list[TuningTria
     return [
         TuningTrial(name, SETS[name].cut, loss, fold, chosen.settings(SETS[name], "plain", (n_hidden, learning_rate)))
         for name in datasets
-        for loss, n_hidden, learning_rate in product(("cross_entropy", "hinge"), N_HIDDEN, LEARNING_RATES)
+        for loss, n_hidden, learning_rate in product(LOSSES, N_HIDDEN, LEARNING_RATES)
         for fold in range(N_FOLDS)
     ]
 
 
 def run_tuning(trial: TuningTrial, data_dir: DataDir = None) -> Mapping[str, Any]:
-    """Mean absolute error on the noisy labels of the fold that was left out."""
+    """Mean absolute error on the noisy labels of the held-out fold."""
     data = load_set(trial.dataset, None if data_dir is None else str(data_dir))
     rows, _ = split_rows(data, 0)
     labels = recorded_labels(data, rows, "uniform", 0)
-    is_left_out = stratified_folds(labels, N_FOLDS, generator(trial.dataset, 0, "folds")) == trial.fold
+    is_held_out = stratified_folds(labels, N_FOLDS, generator(trial.dataset, 0, "folds")) == trial.fold
     objective = Objective(trial.loss, level_table(data.n_classes)[None])
     features = data.features[rows]
     rng = generator(trial.dataset, trial.fold, "tuning")
-    network = train_network(features[~is_left_out], labels[~is_left_out], objective, trial.settings, rng).network
-    predicted = labels_from_logits(network.logits(features[is_left_out]))
-    return {"mean_absolute_error": mean_absolute_error(labels[is_left_out], predicted)}
+    network = train_network(features[~is_held_out], labels[~is_held_out], objective, trial.settings, rng).network
+    predicted = labels_from_logits(network.logits(features[is_held_out]))
+    return {"mean_absolute_error": mean_absolute_error(labels[is_held_out], predicted)}
 
 
 def best_settings(results: Sequence[StoredResult]) -> Tuned:
-    """Hidden units and learning rate with the least error over the folds, for each set and loss."""
+    """Hidden units and learning rate with the smallest mean error over the folds, by set and loss."""
     errors: dict[tuple[str, str], dict[tuple[int, float], list[float]]] = {}
     for stored in results:
         trial, settings = stored.trial, stored.trial["settings"]

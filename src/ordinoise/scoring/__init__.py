@@ -1,4 +1,4 @@
-"""How good a model is, as recorded labels show it and as clean ones would."""
+"""How good a model is, on recorded labels and, corrected for noise, on clean ones."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from ordinoise.scoring.metrics import accuracy_off1_score as accuracy_off1_score
     from ordinoise.scoring.metrics import average_mean_absolute_error as average_mean_absolute_error
     from ordinoise.scoring.metrics import kendall_tau as kendall_tau
+    from ordinoise.scoring.metrics import linear_weighted_kappa as linear_weighted_kappa
     from ordinoise.scoring.metrics import mean_absolute_error as mean_absolute_error
     from ordinoise.scoring.metrics import noise_corrected as noise_corrected
+    from ordinoise.scoring.metrics import quadratic_weighted_kappa as quadratic_weighted_kappa
     from ordinoise.scoring.metrics import ranked_probability_score as ranked_probability_score
     from ordinoise.scoring.metrics import scorer as scorer
-    from ordinoise.scoring.metrics import weighted_kappa as weighted_kappa
     from ordinoise.scoring.metrics import zero_one_loss as zero_one_loss
     from ordinoise.scoring.reliability import Reliability as Reliability
     from ordinoise.scoring.reliability import reliability_curve as reliability_curve
@@ -49,15 +50,16 @@ _ORIGINS = {
     "excess_risk_bound": "bounds",
     "fit_scaling": "calibration",
     "kendall_tau": "metrics",
+    "linear_weighted_kappa": "metrics",
     "mean_absolute_error": "metrics",
     "noise_corrected": "metrics",
     "noisy_labels_per_clean_label": "bounds",
     "prediction_sets": "sets",
+    "quadratic_weighted_kappa": "metrics",
     "ranked_probability_score": "metrics",
     "reliability_curve": "reliability",
     "samples_needed": "bounds",
     "scorer": "metrics",
-    "weighted_kappa": "metrics",
     "zero_one_loss": "metrics",
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _ORIGINS)

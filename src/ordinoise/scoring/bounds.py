@@ -1,4 +1,4 @@
-"""What noise costs in samples: the paper's generalisation bound, as printed and as it can be proved.
+"""What noise costs in samples: the paper's generalization bound, as printed and as it can be proved.
 
 Theorem 4 of the paper bounds the excess risk of a loss corrected by the inverse noise matrix. As printed it
 leaves out the range of the loss and the union over thresholds; ``constant="tight"`` puts both back, and uses
@@ -20,7 +20,7 @@ __all__ = ["excess_risk_bound", "noisy_labels_per_clean_label", "samples_needed"
 
 
 def steepness(noise_matrix: ArrayLike, *, loss: str = "cross_entropy", constant: str = "tight") -> float:
-    """By how much the correction steepens the loss: 1 without noise, the paper's M or the tight constant."""
+    """Lipschitz constant of the corrected loss relative to the plain one: the paper's M, or the tight constant."""
     properties = noise_properties(noise_matrix)
     as_choice("loss", loss, LOSSES)
     if as_choice("constant", constant, CONSTANTS) == "paper":
@@ -31,9 +31,9 @@ def steepness(noise_matrix: ArrayLike, *, loss: str = "cross_entropy", constant:
 def noisy_labels_per_clean_label(
     noise_matrix: ArrayLike, *, loss: str = "cross_entropy", constant: str = "tight"
 ) -> float:
-    """How many noisy labels the bound takes to promise what one clean label promises: the steepness squared.
+    """Noisy labels that the bound needs in place of one clean label: the steepness squared.
 
-    It speaks of the unbiased correction, in the worst case; the forward correction usually needs fewer.
+    It is a worst case for the unbiased correction; the forward correction usually needs fewer.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def excess_risk_bound(
     delta: float = 0.05,
     score_bound: float = 1.0,
 ) -> float:
-    """How far the learned model's clean risk can lie above the best one's, with probability 1 - delta.
+    """Bound on the clean risk of the learned model above that of the best one, with probability 1 - delta.
 
     ``2 (K-1) (2 M L R + sqrt(log(1/delta) / (2 n)))`` with R = complexity / sqrt(n) the Rademacher complexity
     and L = 1 the steepness of both losses (``constant="paper"``). With ``constant="tight"`` M becomes the true
@@ -88,12 +88,12 @@ def samples_needed(
     delta: float = 0.05,
     score_bound: float = 1.0,
 ) -> int:
-    """How many noisy labels bring :func:`excess_risk_bound` down to `excess_risk`."""
+    """Number of noisy labels at which :func:`excess_risk_bound` reaches `excess_risk`."""
     excess_risk = as_number("excess_risk", excess_risk, 0.0, np.inf, open_low=True)
     coefficient = _coefficient(noise_matrix, complexity, loss, constant, delta, score_bound)
     needed = (coefficient / excess_risk) ** 2
     if not needed < 2**62:
-        raise complain("excess_risk", "be one that finitely many samples can reach", excess_risk)
+        raise complain("excess_risk", "be large enough for a finite number of samples", excess_risk)
     return max(1, int(np.ceil(needed)))
 
 
@@ -107,8 +107,8 @@ def _coefficient(
     score_bound = as_number("score_bound", score_bound, 0.0, np.inf, open_low=True)
     slope = steepness(noise_matrix, loss=loss, constant=constant)
     if constant == "paper":
-        chance = np.sqrt(np.log(1 / delta) / 2)
+        deviation = np.sqrt(np.log(1 / delta) / 2)
     else:
         # A loss of steepness s over logits in [-b, b] ranges over at most 2 b s.
-        chance = 2 * score_bound * slope * np.sqrt(np.log(2 * n_thresholds / delta) / 2)
-    return float(2 * n_thresholds * (2 * slope * complexity + chance))
+        deviation = 2 * score_bound * slope * np.sqrt(np.log(2 * n_thresholds / delta) / 2)
+    return float(2 * n_thresholds * (2 * slope * complexity + deviation))

@@ -1,8 +1,8 @@
-"""Probabilities made as sure as they should be, by recorded labels that the model has not seen.
+"""Calibration of predicted probabilities by recorded labels that the model has not seen.
 
-Every logit of P(y > j) is stretched by one factor and moved by one shift. The factor is positive, so the order of the
-thresholds holds and no probability turns negative. Both are fitted by the forward likelihood: the probabilities of the
-true label, through the noise matrix, are to explain what was recorded.
+Every logit of P(y > j) is multiplied by one factor and moved by one shift. The factor is positive, so the thresholds
+stay ordered and no probability becomes negative. Both maximize the forward likelihood: the probability of the recorded
+labels, which is that of the true labels times the noise matrix.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from ordinoise.levels import class_probabilities, exceedance
 
 __all__ = ["Scaling", "fit_scaling"]
 
-FLOOR = 1e-9
+FLOOR = 1e-9  # keeps logits finite
 SPREAD = 0.7
-"""How far the logarithm of the factor, and the shift, stray from nothing, a priori."""
+"""Prior standard deviation of the logarithm of the factor, and of the shift. Chosen by no run."""
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """A stretch and a shift of the logits of P(y > j); call it with probabilities.
+    """A factor and a shift of the logits of P(y > j); call it with probabilities to calibrate them.
 
     Attributes
     ----------
     sharpness : float
-        Above 1 where the probabilities were too timid, below where they were too sure.
+        Factor: above 1 if the probabilities were underconfident, below 1 if overconfident.
     shift : float
-        Above 0 where they were too low a grade.
+        Above 0 if the predicted grades were too low.
     """
 
     sharpness: float
@@ -72,9 +72,9 @@ def fit_scaling(
     --------
     >>> from ordinoise.noise import corrupt, inverse_decay
     >>> rng = np.random.default_rng(0)
-    >>> chances = rng.dirichlet([1.0, 1.0, 1.0], 2000)
-    >>> labels = [rng.choice(3, p=row) for row in chances]
-    >>> noise, timid = inverse_decay(3, 0.15), np.sqrt(chances) / np.sqrt(chances).sum(axis=1, keepdims=True)
+    >>> exact = rng.dirichlet([1.0, 1.0, 1.0], 2000)
+    >>> labels = [rng.choice(3, p=row) for row in exact]
+    >>> noise, timid = inverse_decay(3, 0.15), np.sqrt(exact) / np.sqrt(exact).sum(axis=1, keepdims=True)
     >>> bool(fit_scaling(timid, corrupt(labels, noise, rng), noise).sharpness > 1.3)
     True
     """
@@ -87,16 +87,16 @@ def fit_scaling(
     rows, likelihood = as_weights(sample_weight, len(labels)) * len(labels), matrix[:, labels].T
     gains = np.diff(likelihood, axis=1)
 
-    def lack_and_slope(free: Floats) -> tuple[float, Floats]:
+    def loss_and_slope(free: Floats) -> tuple[float, Floats]:
         stretched = np.exp(free[0]) * logits
         above = exceedance(stretched + free[1])
-        # The chance of the record, summed by parts: the lowest grade's, and what each threshold adds when exceeded.
+        # sum_k P(k) N[k, r], summed by parts: N[0, r] + sum_j P(y > j) (N[j + 1, r] - N[j, r]).
         evidence = np.maximum(likelihood[:, 0] + (above * gains).sum(axis=1), FLOOR)
         pull = above * (1 - above) * gains * (rows / evidence)[:, None]
         slope = free / SPREAD**2 - np.array([(pull * stretched).sum(), pull.sum()])
         return float(-rows @ np.log(evidence) + 0.5 * (free @ free) / SPREAD**2), slope
 
-    stretch, shift = minimize(lack_and_slope, np.zeros(2), jac=True, method="BFGS").x
+    stretch, shift = minimize(loss_and_slope, np.zeros(2), jac=True, method="BFGS").x
     return Scaling(float(np.exp(stretch)), float(shift))
 
 

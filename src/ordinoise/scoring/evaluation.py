@@ -1,4 +1,4 @@
-"""How good a model is on clean labels, told from recorded ones."""
+"""How good a model is on clean labels, estimated from recorded ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -18,74 +17,44 @@ from ordinoise._validation import (
     as_choice,
     as_floats,
     as_labels,
-    as_noise_matrix,
     as_number,
     as_same_length,
     as_weights,
     complain,
 )
+from ordinoise.crossfit import with_every_class
+from ordinoise.estimation.resolution import needs_data, resolve_noise
 from ordinoise.labels import decide, ordered_classes, ranks_of
-from ordinoise.noise import SINGULAR_CONDITION
+from ordinoise.noise import Noise
+from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.metrics import (
     METRICS,
     CorrectedScore,
     kendall_tau,
     noise_corrected,
     noise_corrected_ranked_probability_score,
+    normal_reach,
 )
 
 RANKED_PROBABILITY = "ranked_probability_score"
 KENDALL = "kendall_tau"
 
-__all__ = ["Evaluation", "KnownNoise", "evaluate", "evaluate_probabilities", "known_noise"]
-
-
-@dataclass(frozen=True, eq=False)
-class KnownNoise:
-    """A noise matrix, and how far it may be off.
-
-    Attributes
-    ----------
-    matrix : array of shape (n_classes, n_classes)
-        ``[true, recorded]``.
-    replicates : array of shape (n_replicates, n_classes, n_classes)
-        Matrices that might have been estimated instead; none where the matrix is taken as exact.
-    """
-
-    matrix: Floats
-    replicates: Floats
-
-
-def known_noise(noise: Any, n_classes: int | None = None) -> KnownNoise:
-    """The matrix of an array, or of anything fitted with `noise_matrix_` and perhaps `bootstrap_matrices_`."""
-    fitted = getattr(noise, "noise_estimator_", None)
-    source = noise if fitted is None else fitted
-    if hasattr(source, "fit") and not hasattr(source, "noise_matrix_"):
-        raise complain("noise_matrix", "be an array or a fitted estimator", f"{type(source).__name__} before fit")
-    matrix = as_noise_matrix(getattr(source, "noise_matrix_", source), n_classes)
-    replicates = getattr(source, "bootstrap_matrices_", None)
-    if replicates is None or np.size(replicates) == 0:
-        return KnownNoise(matrix, np.empty((0, *matrix.shape)))
-    stack = as_floats("bootstrap_matrices_", replicates, 3)
-    if stack.shape[1:] != matrix.shape:
-        raise complain("bootstrap_matrices_", f"hold matrices of shape {matrix.shape}", f"shape {stack.shape}")
-    return KnownNoise(matrix, stack)
-
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Every metric as recorded labels show it and as clean labels would; printing it gives a table.
+    """Every metric on the recorded labels and, corrected for noise, on clean ones; printing it gives a table.
 
     Attributes
     ----------
     scores : mapping of str to CorrectedScore
-        One entry a metric. Kendall's tau has no known correction: only its `observed` is a number.
+        One entry per metric. Kendall's tau has no known correction: only its `observed` is a number. The same holds for
+        all metrics if the noise is unknown for lack of rows.
     n_samples : int
-        Labels it rests on.
+        Number of recorded labels.
     confidence : float
         Level of the intervals.
     n_replicates : int
-        Replicates of the noise matrix that widened the intervals; 0 where the matrix was taken as exact.
+        Replicates of the noise matrix behind the intervals; 0 if the matrix was taken as exact.
     """
 
     scores: Mapping[str, CorrectedScore]
@@ -97,7 +66,7 @@ class Evaluation:
         return self.scores[as_choice("metric", metric, self.scores)]
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
-        """Plain numbers by metric, ready for JSON: None where there is none."""
+        """Plain numbers by metric, ready for JSON; None for NaN and infinity."""
         return {
             name: {key: number if math.isfinite(number) else None for key, number in asdict(score).items()}
             for name, score in self.scores.items()
@@ -115,8 +84,8 @@ class Evaluation:
 def evaluate(
     model: Any,
     X: Any,
-    y_noisy: Any,
-    noise_matrix: Any,
+    y: Any,
+    noise: Any = "model",
     *,
     metrics: Sequence[str] | None = None,
     labels: Sequence[Any] | NDArray[Any] | None = None,
@@ -130,16 +99,17 @@ def evaluate(
     model : classifier
         Fitted, with `predict` and `classes_`. It must not have been fitted on these labels.
     X : array or frame of shape (n_samples, n_features)
-    y_noisy : column of shape (n_samples,)
+    y : column of shape (n_samples,)
         Labels as recorded.
-    noise_matrix : array of shape (n_classes, n_classes) or fitted estimator
-        ``[true, recorded]``. A fitted noise estimator, or a classifier that holds one, also brings its
-        `bootstrap_matrices_`: then the intervals include the uncertainty of the matrix.
+    noise : "model", None, array, mapping, Noise, "estimate" or estimator, default="model"
+        Noise of the labels: "model" is that of the model's own training labels, which needs one of our classifiers;
+        None trusts the labels; ``"estimate"`` or an unfitted estimator estimates it from `X` and `y`. If the noise has
+        replicates the intervals include its uncertainty; for several raters the average matrix is used.
     metrics : sequence of str, optional
         Names from :data:`ordinoise.scoring.metrics.METRICS`, ``"ranked_probability_score"`` and
-        ``"kendall_tau"``; all that the model allows if left out.
+        ``"kendall_tau"``; by default all that the model allows.
     labels : sequence, optional
-        The grades in order; needed where the model is not one of ours and its classes are text.
+        The grades in order; needed if the model is not one of ours and its classes are text.
     sample_weight : array of shape (n_samples,), optional
         Weights of the samples; Kendall's tau ignores them.
     confidence : float, default=0.95
@@ -148,9 +118,9 @@ def evaluate(
     Notes
     -----
     The squared standard error is the sampling variance for the given matrix (delta method) plus the variance of the
-    corrected score over the replicates of the matrix. That takes the error of the matrix as independent of these
-    labels, which holds where it was estimated from other ones, and the replicates as spread like that error.
-    Replicates without an inverse are left out; if fewer than two have one the interval is infinite.
+    corrected score over the replicates of the matrix. That assumes that the error of the matrix is independent of these
+    labels, which holds if it was estimated from other ones, and that the replicates vary like that error.
+    Replicates without an inverse are ignored; if fewer than two have one, the interval is infinite.
 
     Examples
     --------
@@ -159,73 +129,89 @@ def evaluate(
     >>> data, noise = synthetic(500, random_state=0), inverse_decay(4, 0.15)
     >>> recorded = corrupt(data.labels, noise, random_state=0)
     >>> model = OrdinalMLPClassifier(noise=noise, max_iter=50, random_state=0).fit(data.features[::2], recorded[::2])
-    >>> score = evaluate(model, data.features[1::2], recorded[1::2], noise)["zero_one_loss"]
+    >>> score = evaluate(model, data.features[1::2], recorded[1::2])["zero_one_loss"]
     >>> clean = (model.predict(data.features[1::2]) != data.labels[1::2]).mean()
     >>> bool(score.low < clean < score.high < score.observed)
     True
     """
-    order = _order(model, labels, y_noisy)
+    order = _order(model, labels, y)
     names = _metric_names(metrics, model, hasattr(model, "predict_proba"))
-    recorded = ranks_of("y_noisy", y_noisy, order)
-    noise = known_noise(noise_matrix, len(order))
-    predicted = ranks_of("model.predict", model.predict(X), order)
-    as_same_length("y_noisy", len(recorded), "X", len(predicted))
-    answers = _Answers(predicted, partial(_probabilities_of, model, X, order))
-    return _scored(recorded, answers, noise, names, sample_weight, confidence)
+    recorded = ranks_of("y", y, order)
+    predictions = _predictions_of(model, X, order)
+    as_same_length("y", len(recorded), "X", len(predictions.predicted))
+    record = _noise_of(model, X, recorded, len(order), noise)
+    return _evaluation(recorded, predictions, record, names, sample_weight, confidence)
+
+
+def _noise_of(model: Any, X: Any, recorded: Ints, n_classes: int, noise: Any) -> Noise:
+    """The noise to correct the scores for."""
+    if not isinstance(noise, str) or noise != "model":
+        if not needs_data(noise):
+            return Noise.of(noise, n_classes).average
+        return resolve_noise(noise, X, recorded, n_classes)[0].average
+    if not hasattr(model, "noise_"):
+        advice = "pass noise=None if the labels are right, or a noise matrix"
+        raise complain("noise", "be given if the model has no noise_", type(model).__name__, advice)
+    return Noise.of(model, n_classes).average
 
 
 def evaluate_probabilities(
     probabilities: ArrayLike,
     recorded: ArrayLike,
-    noise_matrix: Any,
+    noise: Any,
     *,
     decision: str | ArrayLike = "median",
     metrics: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> Evaluation:
-    """The same as :func:`evaluate`, from probabilities that are already there, such as those out of fold.
+    """The same as :func:`evaluate`, from existing probabilities, such as out-of-fold ones.
 
     Parameters
     ----------
     probabilities : array of shape (n_samples, n_classes)
         Of each true class, by a model that did not see the sample.
     recorded : int array of shape (n_samples,)
-        Ranks of the recorded labels.
-    noise_matrix, metrics, sample_weight, confidence
+        Recorded labels as ranks 0..n_classes-1.
+    noise : None, array, mapping, Noise, or fitted estimator or classifier
+        Noise of the labels.
+    metrics, sample_weight, confidence
         As in :func:`evaluate`.
     decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), default="median"
-        How a class is predicted from them.
+        How a class is predicted from the probabilities.
     """
     table = as_floats("probabilities", probabilities, 2)
     labels = as_labels("recorded", recorded, table.shape[1])
     as_same_length("recorded", len(labels), "probabilities", len(table))
-    answers = _Answers(decide(table, decision), lambda: table)
+    predictions = _Predictions(decide(table, decision), lambda: table)
     names = _metric_names(metrics, None, True)
-    return _scored(labels, answers, known_noise(noise_matrix, table.shape[1]), names, sample_weight, confidence)
+    return _evaluation(labels, predictions, Noise.of(noise, table.shape[1]).average, names, sample_weight, confidence)
 
 
-def _scored(
+def _evaluation(
     recorded: Ints,
-    answers: _Answers,
-    noise: KnownNoise,
+    predictions: _Predictions,
+    noise: Noise,
     names: Sequence[str],
     sample_weight: ArrayLike | None,
     confidence: float,
 ) -> Evaluation:
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
     usable = noise.replicates[np.linalg.cond(noise.replicates) < SINGULAR_CONDITION]
-    weighing = _Weighing(recorded, answers, sample_weight, confidence)
-    scores = {name: weighing.score(name, noise.matrix) for name in names}
+    comparison = _Comparison(recorded, predictions, sample_weight, confidence)
+    scores = {name: comparison.score(name, noise.matrix) for name in names}
+    if noise.source == "too few rows":
+        unknown = dict.fromkeys(("value", "standard_error", "low", "high"), np.nan)
+        scores = {name: replace(score, **unknown) for name, score in scores.items()}
     if len(noise.replicates):
-        correctable = {name: score for name, score in scores.items() if name != KENDALL}
-        scores |= {name: _widened(score, weighing.values(name, usable)) for name, score in correctable.items()}
+        correctable = [name for name in names if name != KENDALL]
+        scores |= {name: _with_matrix_variance(scores[name], comparison.values(name, usable)) for name in correctable}
     return Evaluation(scores, len(recorded), confidence, len(usable))
 
 
 @dataclass(frozen=True, eq=False)
-class _Answers:
-    """What the model says of each sample: ranks, and on demand probabilities, columns in order."""
+class _Predictions:
+    """Predicted ranks and, computed on demand, probabilities with the columns in order."""
 
     predicted: Ints
     ask: Callable[[], Floats]
@@ -235,48 +221,58 @@ class _Answers:
         return self.ask()
 
 
+def _predictions_of(model: Any, X: Any, order: NDArray[Any]) -> _Predictions:
+    """Our own models predict once, as their decision rule needs only the probabilities; others predict both."""
+    if hasattr(model, "noise_") and hasattr(model, "decision"):
+        probabilities = _probabilities_of(model, X, order)
+        return _Predictions(decide(probabilities, model.decision), lambda: probabilities)
+    predicted = ranks_of("model.predict", model.predict(X), order)
+    return _Predictions(predicted, partial(_probabilities_of, model, X, order))
+
+
 def _probabilities_of(model: Any, X: Any, order: NDArray[Any]) -> Floats:
-    known = np.asarray(model.predict_proba(X), dtype=np.float64)
-    probabilities = np.zeros((len(known), len(order)))
-    probabilities[:, ranks_of("model.classes_", model.classes_, order)] = known
-    return probabilities
+    """Probabilities with the columns in the order of the grades."""
+    present = ranks_of("model.classes_", model.classes_, order)
+    return with_every_class(np.asarray(model.predict_proba(X), dtype=np.float64), present, len(order))
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighing:
-    """Recorded labels against answers, to be scored under any noise matrix."""
+class _Comparison:
+    """Recorded labels and predictions, to be scored under any noise matrix."""
 
     recorded: Ints
-    answers: _Answers
+    predictions: _Predictions
     sample_weight: ArrayLike | None
     confidence: float
 
     def score(self, name: str, matrix: Floats) -> CorrectedScore:
-        predicted = self.answers.predicted
+        predicted = self.predictions.predicted
         options: dict[str, Any] = {"sample_weight": self.sample_weight, "confidence": self.confidence}
         if name == KENDALL:
             observed = kendall_tau(self.recorded, predicted)
             return CorrectedScore(np.nan, np.nan, np.nan, np.nan, observed, self.confidence)
         if name == RANKED_PROBABILITY:
             return noise_corrected_ranked_probability_score(
-                self.recorded, self.answers.probabilities, matrix, **options
+                self.recorded, self.predictions.probabilities, matrix, **options
             )
         return noise_corrected(name, self.recorded, predicted, matrix, **options)
 
     def values(self, name: str, matrices: Floats) -> Floats:
-        """The corrected score alone under each matrix: without its error it needs one small table."""
+        """The corrected score under each matrix, without its error: it needs only the joint table."""
         if name not in METRICS:
             return np.array([self.score(name, matrix).value for matrix in matrices])
         joint = np.zeros(matrices.shape[1:])
-        np.add.at(joint, (self.recorded, self.answers.predicted), as_weights(self.sample_weight, len(self.recorded)))
+        np.add.at(
+            joint, (self.recorded, self.predictions.predicted), as_weights(self.sample_weight, len(self.recorded))
+        )
         return np.array([METRICS[name].of_joint(inverse.T @ joint) for inverse in np.linalg.inv(matrices)])
 
 
-def _widened(score: CorrectedScore, replicated: Floats) -> CorrectedScore:
+def _with_matrix_variance(score: CorrectedScore, replicated: Floats) -> CorrectedScore:
     """The score with the variance of `replicated` added to its own."""
     variance = float(replicated.var(ddof=1)) if len(replicated) > 1 else np.inf
     standard_error = float(np.sqrt(score.standard_error**2 + variance))
-    reach = np.inf if score.confidence == 1 else NormalDist().inv_cdf((1 + score.confidence) / 2) * standard_error
+    reach = normal_reach(standard_error, score.confidence)
     return replace(score, standard_error=standard_error, low=score.value - reach, high=score.value + reach)
 
 
@@ -293,17 +289,17 @@ def _metric_names(metrics: Sequence[str] | None, model: Any, has_probabilities: 
     return [as_choice("metrics", name, known) for name in metrics]
 
 
-def _order(model: Any, labels: Sequence[Any] | NDArray[Any] | None, y_noisy: Any) -> NDArray[Any]:
-    """The grades in order: as stated, or as the model's classes have it where that is no guess."""
+def _order(model: Any, labels: Sequence[Any] | NDArray[Any] | None, y: Any) -> NDArray[Any]:
+    """The grades in order: `labels`, or the classes of the model if their order is certain."""
     if not hasattr(model, "classes_"):
         raise complain("model", "be a fitted classifier with classes_", type(model).__name__)
     if labels is not None:
-        return ordered_classes(y_noisy, labels)
+        return ordered_classes(y, labels)
     classes = np.asarray(model.classes_)
-    if hasattr(model, "noise_matrix_"):  # one of ours: its classes are in order
+    if hasattr(model, "noise_"):  # one of ours: its classes are in order
         return classes
     if classes.dtype.kind in "OUST":
-        raise complain("labels", "be the grades in order where the model's classes are text", classes.tolist())
+        raise complain("labels", "be the grades in order if the model's classes are text", classes.tolist())
     return np.sort(classes)
 
 

@@ -1,8 +1,8 @@
 """Ordinal metrics, as observed and as they would be on clean labels.
 
-A metric of predicted labels is a function of one small table, ``joint[true, predicted]``: how often each pair
-occurs. Noise acts on that table by a matrix product, so its inverse gives the table, and with it every metric,
-that clean labels would have shown: :func:`noise_corrected`.
+A metric of predicted labels is a function of one small table, ``joint[true, predicted]``: the share of each pair. Noise
+multiplies that table by the transposed noise matrix, so the inverse gives the table, and with it every metric, of clean
+labels: :func:`noise_corrected`.
 
 Integer labels are ranks as they stand (a distance of 2 lies between 1 and 3); any others need ``labels=``, the
 grades in order.
@@ -10,33 +10,27 @@ grades in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ordinoise._validation import (
-    MOST_CLASSES,
     Floats,
     Ints,
     as_choice,
-    as_floats,
-    as_labels,
     as_number,
     as_probabilities,
-    as_ranks,
     as_same_length,
     as_weights,
     complain,
 )
 from ordinoise.levels import level_table
 from ordinoise.noise import correction_matrix
-
-Labels = Sequence[object] | NDArray[np.generic] | None
-
-LARGEST_WHOLE = 2.0**53
+from ordinoise.scoring._ranks import Labels, paired_ranks, ranks_among
 
 __all__ = [
     "METRICS",
@@ -44,12 +38,13 @@ __all__ = [
     "accuracy_off1_score",
     "average_mean_absolute_error",
     "kendall_tau",
+    "linear_weighted_kappa",
     "mean_absolute_error",
     "noise_corrected",
     "noise_corrected_ranked_probability_score",
+    "quadratic_weighted_kappa",
     "ranked_probability_score",
     "scorer",
-    "weighted_kappa",
     "zero_one_loss",
 ]
 
@@ -84,7 +79,7 @@ def _joint_average_mean_absolute_error(joint: Floats) -> float:
 def _joint_kappa(joint: Floats, power: int) -> float:
     cost = _distances(len(joint)) ** power
     by_chance = float((np.outer(joint.sum(axis=1), joint.sum(axis=0)) * cost).sum())
-    # One and the same grade everywhere on both sides: agreement is perfect and chance explains all of it.
+    # Both gradings are one and the same constant: kappa is 0 / 0.
     return 1 - float((joint * cost).sum()) / by_chance if by_chance else np.nan
 
 
@@ -105,7 +100,7 @@ class _Metric:
 METRICS: dict[str, _Metric] = {
     "mean_absolute_error": _Metric(_joint_mean_absolute_error, False),
     "zero_one_loss": _Metric(_joint_zero_one_loss, False),
-    "accuracy_off1": _Metric(_joint_accuracy_off1, True),
+    "accuracy_off1_score": _Metric(_joint_accuracy_off1, True),
     "average_mean_absolute_error": _Metric(_joint_average_mean_absolute_error, False),
     "linear_weighted_kappa": _Metric(_joint_linear_kappa, True),
     "quadratic_weighted_kappa": _Metric(_joint_quadratic_kappa, True),
@@ -143,24 +138,25 @@ def average_mean_absolute_error(
     return _joint_average_mean_absolute_error(_joint(y_true, y_pred, labels, sample_weight))
 
 
-def weighted_kappa(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    weights: str = "quadratic",
-    labels: Labels = None,
-    sample_weight: ArrayLike | None = None,
+def linear_weighted_kappa(
+    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Agreement beyond chance, disagreements weighted by their distance (``linear``) or its square (``quadratic``)."""
-    power = {"linear": 1, "quadratic": 2}[as_choice("weights", weights, ["linear", "quadratic"])]
-    return _joint_kappa(_joint(y_true, y_pred, labels, sample_weight), power)
+    """Agreement beyond chance, disagreements weighted by their distance."""
+    return _joint_linear_kappa(_joint(y_true, y_pred, labels, sample_weight))
+
+
+def quadratic_weighted_kappa(
+    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+) -> float:
+    """Agreement beyond chance, disagreements weighted by the square of their distance."""
+    return _joint_quadratic_kappa(_joint(y_true, y_pred, labels, sample_weight))
 
 
 def kendall_tau(y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None) -> float:
     """Rank agreement of two gradings, ties corrected (Kendall's tau-b, by scipy); NaN if one of them is constant."""
     from scipy.stats import kendalltau
 
-    true, predicted, _ = _ranks(y_true, y_pred, labels)
+    true, predicted, _ = paired_ranks(y_true, y_pred, labels)
     return float(kendalltau(true, predicted).statistic)
 
 
@@ -169,10 +165,10 @@ def ranked_probability_score(
 ) -> float:
     """Mean squared distance between predicted and actual cumulative probabilities, summed over thresholds.
 
-    `y_proba` has one column a class, in order; 0 is perfect. For 0..K-1 labels `labels` may be left out.
+    `y_proba` has one column per class, in order; 0 is perfect. Labels 0..K-1 need no `labels`.
     """
     probabilities = as_probabilities("y_proba", y_proba)
-    true = _known_ranks("y_true", y_true, labels, probabilities.shape[1])
+    true = ranks_among("y_true", y_true, labels, probabilities.shape[1])
     as_same_length("y_proba", len(probabilities), "y_true", len(true))
     costs = _ranked_probability_costs(probabilities)
     return float(as_weights(sample_weight, len(true)) @ costs[np.arange(len(true)), true])
@@ -183,7 +179,7 @@ def ranked_probability_score(
 
 @dataclass(frozen=True)
 class CorrectedScore:
-    """A score as clean labels would show it, computed from noisy ones.
+    """A score on clean labels, estimated from noisy ones.
 
     Attributes
     ----------
@@ -191,11 +187,13 @@ class CorrectedScore:
         The corrected score. Unbiased for the means (MAE, 0-1, within one, ranked probability score),
         consistent for the ratios (kappas, class-averaged MAE).
     standard_error : float
-        How far `value` strays by chance, for the given noise matrix.
+        Sampling error of `value`, for the given noise matrix.
     low, high : float
         Confidence interval of level `confidence`.
     observed : float
-        The same score with the noisy labels taken as they are.
+        The same score with the recorded labels taken as true.
+    confidence : float
+        Level of the interval.
     """
 
     value: float
@@ -216,7 +214,7 @@ def noise_corrected(
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> CorrectedScore:
-    """What `metric` would be on clean labels, from noisy ones and the noise matrix, with an interval.
+    """`metric` on clean labels, estimated from noisy ones and the noise matrix, with an interval.
 
     Parameters
     ----------
@@ -239,14 +237,15 @@ def noise_corrected(
     """
     of_joint = METRICS[as_choice("metric", metric, METRICS)].of_joint
     correction = correction_matrix(noise_matrix)
-    recorded = _known_ranks("noisy_labels", noisy_labels, labels, len(correction))
-    predicted = _known_ranks("y_pred", y_pred, labels, len(correction))
+    recorded = ranks_among("noisy_labels", noisy_labels, labels, len(correction))
+    predicted = ranks_among("y_pred", y_pred, labels, len(correction))
     as_same_length("y_pred", len(predicted), "noisy_labels", len(recorded))
     weights = as_weights(sample_weight, len(recorded))
-    observed = _tabulated(recorded, predicted, weights, len(correction))
-    # The delta method: to first order the score is a mean over samples of its slope at the sample's cell.
+    observed = _joint_table(recorded, predicted, weights, len(correction))
+    # The clean table is correction.T @ observed. Delta method: to first order the score is a mean over samples of its
+    # slope in the observed table, correction @ (slope in the clean table), at the sample's cell.
     slope = correction @ _slope(of_joint, correction.T @ observed)
-    return _scored(
+    return _with_interval(
         of_joint(correction.T @ observed), slope[recorded, predicted], of_joint(observed), weights, confidence
     )
 
@@ -260,16 +259,16 @@ def noise_corrected_ranked_probability_score(
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
 ) -> CorrectedScore:
-    """What the ranked probability score would be on clean labels, from noisy ones, with an interval."""
+    """The ranked probability score on clean labels, estimated from noisy ones, with an interval."""
     correction = correction_matrix(noise_matrix)
     probabilities = as_probabilities("y_proba", y_proba, len(correction))
-    recorded = _known_ranks("noisy_labels", noisy_labels, labels, len(correction))
+    recorded = ranks_among("noisy_labels", noisy_labels, labels, len(correction))
     as_same_length("y_proba", len(probabilities), "noisy_labels", len(recorded))
     weights = as_weights(sample_weight, len(recorded))
     costs = _ranked_probability_costs(probabilities)
     corrected = (correction[recorded] * costs).sum(axis=1)
     observed = float(weights @ costs[np.arange(len(recorded)), recorded])
-    return _scored(float(weights @ corrected), corrected, observed, weights, confidence)
+    return _with_interval(float(weights @ corrected), corrected, observed, weights, confidence)
 
 
 def scorer(
@@ -277,7 +276,7 @@ def scorer(
 ) -> Callable[[Any, Any, Any], float]:
     """A scikit-learn scorer of `metric`, for ``GridSearchCV`` and friends; greater is better.
 
-    With a noise matrix it scores what clean labels would show although it is given noisy ones. `metric` is a
+    With a noise matrix it estimates the score on clean labels from noisy ones. `metric` is a
     name from :data:`METRICS` or ``"ranked_probability_score"``.
     """
     from sklearn.metrics import make_scorer
@@ -326,78 +325,27 @@ def _score_probabilities(
 # Tables and intervals ----------------------------------------------------------------------------------
 
 
-def _ranks(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels) -> tuple[Ints, Ints, int]:
-    """Both gradings as ranks, and the number of grades."""
-    if labels is not None:
-        true, predicted = as_ranks("y_true", y_true, labels), as_ranks("y_pred", y_pred, labels)
-        n_classes = len(np.asarray(labels))
-    else:
-        both = [_as_integers("y_true", y_true), _as_integers("y_pred", y_pred)]
-        lowest = min(values.min() for values in both)
-        true, predicted = (values - lowest for values in both)
-        n_classes = int(max(true.max(), predicted.max())) + 1
-        if n_classes > MOST_CLASSES:
-            advice = "pass labels=, the grades in order, where they are far apart"
-            raise complain("y_true and y_pred", f"span at most {MOST_CLASSES} grades", n_classes, advice)
-    as_same_length("y_pred", len(predicted), "y_true", len(true))
-    return true, predicted, n_classes
-
-
-def _refuse_text(argument: str, values: ArrayLike) -> None:
-    """Text that looks like numbers would be converted silently, in an order nobody stated."""
-    try:
-        items = np.asarray(values).ravel().tolist()
-    except ValueError:
-        raise complain(argument, "be one column of labels", f"a {type(values).__name__} of unequal parts") from None
-    text = next((value for value in items if isinstance(value, (str, bytes))), None)
-    if text is not None:
-        raise complain(argument, "hold whole numbers", repr(text), "pass labels=, the grades in order")
-
-
-def _as_integers(argument: str, values: ArrayLike) -> Ints:
-    _refuse_text(argument, values)
-    numbers = as_floats(argument, values, 1)
-    if (numbers != np.floor(numbers)).any():
-        raise complain(argument, "hold whole numbers", f"{numbers[numbers != np.floor(numbers)][0]:g}")
-    if np.abs(numbers).max() > LARGEST_WHOLE:
-        raise complain(argument, "hold whole numbers that a float can tell apart", f"{np.abs(numbers).max():g}")
-    return numbers.astype(np.int64)
-
-
-def _known_ranks(argument: str, values: ArrayLike, labels: Labels, n_classes: int) -> Ints:
-    """Ranks among a known number of grades."""
-    if labels is None:
-        _refuse_text(argument, values)
-        return as_labels(argument, values, n_classes)
-    ranks = as_ranks(argument, values, labels)
-    if len(labels) != n_classes:
-        raise complain("labels", f"name all {n_classes} classes", len(labels))
-    if len(ranks) == 0:
-        raise complain(argument, "not be empty", "no labels")
-    return ranks
-
-
 def _joint(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels, sample_weight: ArrayLike | None) -> Floats:
-    true, predicted, n_classes = _ranks(y_true, y_pred, labels)
+    true, predicted, n_classes = paired_ranks(y_true, y_pred, labels)
     if len(true) == 0:
         raise complain("y_true", "not be empty", "no labels")
-    return _tabulated(true, predicted, as_weights(sample_weight, len(true)), n_classes)
+    return _joint_table(true, predicted, as_weights(sample_weight, len(true)), n_classes)
 
 
-def _tabulated(true: Ints, predicted: Ints, weights: Floats, n_classes: int) -> Floats:
+def _joint_table(true: Ints, predicted: Ints, weights: Floats, n_classes: int) -> Floats:
     cells = np.bincount(true * n_classes + predicted, weights=weights, minlength=n_classes**2)
     return cells.astype(np.float64).reshape(n_classes, n_classes)
 
 
 def _ranked_probability_costs(probabilities: Floats) -> Floats:
-    """The score of each sample for every label it might have, shape (n_samples, n_classes)."""
+    """The score of each sample under every possible label, shape (n_samples, n_classes)."""
     n_classes = probabilities.shape[1]
     above = 1 - probabilities.cumsum(axis=1)[:, :-1]
     return np.stack([((above - row) ** 2).sum(axis=1) for row in level_table(n_classes)], axis=1)
 
 
 def _slope(of_joint: Callable[[Floats], float], joint: Floats) -> Floats:
-    """How the metric grows with each cell of the joint table, by central differences."""
+    """Derivative of the metric in each cell of the joint table, by central differences."""
     step = 1e-6
     slope = np.empty_like(joint)
     for cell in np.ndindex(*joint.shape):
@@ -407,14 +355,19 @@ def _slope(of_joint: Callable[[Floats], float], joint: Floats) -> Floats:
     return slope
 
 
-def _scored(value: float, per_sample: Floats, observed: float, weights: Floats, confidence: float) -> CorrectedScore:
-    from statistics import NormalDist
+def normal_reach(standard_error: float, confidence: float) -> float:
+    """Half the width of a normal interval: a quantile times `standard_error`; infinite for a confidence of one."""
+    return np.inf if confidence == 1 else NormalDist().inv_cdf((1 + confidence) / 2) * standard_error
 
+
+def _with_interval(
+    value: float, per_sample: Floats, observed: float, weights: Floats, confidence: float
+) -> CorrectedScore:
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
     deviations = per_sample - weights @ per_sample
     # n / (n - 1) makes the variance unbiased for equal weights, where 1 / sum(w**2) is n.
     n_effective = 1 / float((weights**2).sum())
     inflation = n_effective / (n_effective - 1) if n_effective > 1 else np.nan
     standard_error = float(np.sqrt((weights**2 @ deviations**2) * inflation))
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * standard_error if confidence < 1 else np.inf
+    reach = normal_reach(standard_error, confidence)
     return CorrectedScore(value, standard_error, value - reach, value + reach, observed, confidence)

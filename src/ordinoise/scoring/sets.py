@@ -1,11 +1,12 @@
-"""Prediction sets: neighbouring grades that hold the *true* label as often as promised, calibrated on recorded ones.
+"""Prediction sets: neighbouring grades that contain the *true* label as often as asked, calibrated on recorded ones.
 
-Every row puts its grades into an order of entry: first the median, then again and again the likelier neighbour of the
-grades that are in. The entry level of a grade is the probability of those before it. A set holds the grades whose entry
+In every row the grades enter one by one: first the median, then repeatedly the likelier neighbour of the grades that
+are in. The entry level of a grade is the total probability of the grades before it. A set holds the grades whose entry
 level is at most a threshold, so it is one run of neighbours, never empty, and grows with the threshold.
 
-How often a threshold covers the true label is an average over true labels, which the inverse of the noise matrix gives
-from recorded ones: for a row recorded as r, ``sum_k inverse(noise_matrix)[r, k] * [entry level of k <= threshold]``.
+The coverage of a threshold t is the mean of ``[entry level of the true grade <= t]``. With C the inverse of the noise
+matrix N, a row recorded as r contributes ``sum_k C[r, k] [entry level of k <= t]``: averaged over the noise,
+``sum_r N[true, r] C[r, k]`` is 1 for the true grade k and 0 for the others, so the mean is unbiased.
 """
 
 from __future__ import annotations
@@ -21,35 +22,35 @@ from ordinoise._validation import (
     Ints,
     as_floats,
     as_labels,
-    as_noise_matrix,
     as_number,
     as_probabilities,
     as_same_length,
     as_weights,
     complain,
 )
-from ordinoise.noise import SINGULAR_CONDITION, correction_matrix
+from ordinoise.noise import Noise, correction_matrix
+from ordinoise.noise.matrices import SINGULAR_CONDITION
 
 __all__ = ["PredictionSets", "SetCalibration", "calibrate_sets", "entry_levels", "prediction_sets"]
 
 LEVELS = 1000
-"""Steps of confidence that a calibration knows; what lies between is rounded up."""
-MOST_THRESHOLDS = 4000
-MOST_REPLICATES = 200
+"""Steps of confidence in a calibration; what lies between is rounded up. A round number, chosen by no run."""
+MOST_THRESHOLDS = 4000  # four per step of confidence
+MOST_REPLICATES = 200  # bounds the cost; a quartile of 200 is known to 3 %
 CAUTION = 0.25
-"""Share of plausible noise matrices that may promise less coverage than was asked for."""
+"""Share of the replicates under which the coverage may be below the one asked for. A convention."""
 
 
 @dataclass(frozen=True, eq=False)
 class SetCalibration:
-    """The threshold of every confidence, in steps of a thousandth.
+    """The threshold for every confidence, in steps of a thousandth.
 
     Attributes
     ----------
     thresholds : array of shape (1000,)
-        Entry level up to which grades belong to the set, for confidence .001, .002, ..., 1; never falls.
+        Entry level up to which grades belong to the set, for confidence .001, .002, ..., 1; ascending.
     n_samples : int
-        Recorded labels it rests on.
+        Number of recorded labels.
     """
 
     thresholds: Floats
@@ -62,16 +63,16 @@ class SetCalibration:
 
 @dataclass(frozen=True, eq=False)
 class PredictionSets:
-    """One run of neighbouring grades a sample.
+    """One run of neighbouring grades per sample.
 
     Attributes
     ----------
     low, high : arrays of shape (n_samples,)
         Lowest and highest grade of each set, both in it.
     mask : bool array of shape (n_samples, n_classes)
-        Which grades are in.
+        Which grades are in the set.
     confidence : float
-        How often the true label is to be in its set, over samples like those of the calibration.
+        Share of samples, like those of the calibration, whose set contains the true label.
     """
 
     low: NDArray[Any]
@@ -89,9 +90,9 @@ class PredictionSets:
 
 
 def entry_levels(probabilities: Floats) -> Floats:
-    """Probability of the grades that enter a row's set before each grade, shape (n_samples, n_classes).
+    """Total probability of the grades that enter a row's set before each grade, shape (n_samples, n_classes).
 
-    Zero for the median; rising from there in both directions.
+    Zero for the median, increasing from there in both directions.
 
     Examples
     --------
@@ -102,7 +103,9 @@ def entry_levels(probabilities: Floats) -> Floats:
     rows = np.arange(n_samples)
     low = (1 - probabilities.cumsum(axis=1)[:, :-1] > 0.5).sum(axis=1)
     high = low.copy()
-    # A fence on either side, less likely than any grade.
+    # low and high are the ends of each row's set. A column of -1 on either side is less likely than any grade, so that
+    # a set at the edge grows inwards. It shifts columns by one: fenced[low] is grade low - 1, fenced[high + 2] is
+    # grade high + 1.
     fenced = np.pad(probabilities, ((0, 0), (1, 1)), constant_values=-1.0)
     inside, levels = probabilities[rows, low], np.zeros_like(probabilities)
     for _ in range(n_classes - 1):
@@ -117,62 +120,60 @@ def entry_levels(probabilities: Floats) -> Floats:
 def calibrate_sets(
     probabilities: ArrayLike,
     recorded: ArrayLike,
-    noise_matrix: ArrayLike,
+    noise: Any,
     *,
     raters: ArrayLike | None = None,
-    replicates: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> SetCalibration:
-    """Thresholds under which prediction sets cover the true label, from recorded labels that the model has not seen.
+    """Thresholds at which prediction sets cover the true label, from recorded labels that the model has not seen.
 
     Parameters
     ----------
     probabilities : array of shape (n_samples, n_classes)
-        Of each grade, lowest first, made without looking at `recorded`. They may be wrong: coverage does not rest on
-        them, only the size of the sets does.
+        Of each grade, lowest first, made without looking at `recorded`. They may be wrong: the sets become larger, but
+        keep their coverage.
     recorded : array of shape (n_samples,)
         Labels 0..n_classes-1 as recorded.
-    noise_matrix : array of shape (n_classes, n_classes) or (n_raters, n_classes, n_classes)
-        ``noise_matrix[true, recorded]``; the identity takes the labels at their word.
-    raters : array of shape (n_samples,), optional
-        Which of several matrices each label was recorded under.
-    replicates : array of shape (n_replicates, n_classes, n_classes), optional
-        Matrices that are as plausible as an estimated `noise_matrix`. Then the coverage is at least the wanted one
-        under three of four of them, which errs on the side of larger sets.
+    noise : None, array, mapping, Noise, or fitted estimator or classifier
+        Noise of the labels; None trusts them. If it has replicates, the coverage is reached under three of four of
+        them, which errs on the side of larger sets.
+    raters : column of shape (n_samples,), optional
+        Who recorded each label, if `noise` holds one matrix per rater.
     sample_weight : array of shape (n_samples,), optional
         Weights of the samples.
 
     Notes
     -----
-    For a noise matrix of the identity this is split conformal prediction: of n rows at least ``(n + 1) * confidence``
-    must be covered, and a new row like them is covered with probability `confidence` or more. For a known matrix
-    the estimate of the coverage is unbiased, and the promise holds up to the chance error of that estimate, which
-    grows with the entries of the inverse. The estimate can fall as the threshold rises; the mean of its largest value
-    before and its smallest value after is taken, which cannot.
+    For the identity matrix this is split conformal prediction: of n rows at least ``(n + 1) * confidence`` must be
+    covered, and a new row like them is covered with probability `confidence` or more. For a known matrix the estimate
+    of the coverage is unbiased, and the guarantee holds up to its sampling error, which grows with the entries of the
+    inverse. The estimate can fall as the threshold rises, since the inverse has negative entries; it is replaced by the
+    mean of its largest value before and its smallest value after, which cannot.
     """
-    matrices = _as_matrices(noise_matrix)
-    chances = as_probabilities("probabilities", probabilities, matrices.shape[1])
-    labels = as_labels("recorded", recorded, matrices.shape[1])
-    as_same_length("recorded", len(labels), "probabilities", len(chances))
-    who = np.zeros(len(labels), dtype=np.int64) if raters is None else as_labels("raters", raters, len(matrices))
-    as_same_length("raters", len(who), "recorded", len(labels))
-    if raters is None and len(matrices) > 1:
-        raise complain("raters", "say which noise matrix each label was recorded under", "None")
+    checked = as_probabilities("probabilities", probabilities)
+    record = Noise.of(noise, checked.shape[1])
+    labels = as_labels("recorded", recorded, record.n_classes)
+    as_same_length("recorded", len(labels), "probabilities", len(checked))
+    index = record.index_of(raters, len(labels))
+    who = np.zeros(len(labels), dtype=np.int64) if index is None else index
+    matrices = record.matrices
     weights = as_weights(sample_weight, len(labels))
-    levels = entry_levels(chances)
-    candidates = _thinned(np.unique(levels))
+    levels = entry_levels(checked)
+    candidates = _thin(np.unique(levels))
     tables = _covered_tables(levels, labels, who, weights, candidates, len(matrices))
-    coverage = _coverage(tables, matrices, replicates)
+    coverage = _coverage(tables, matrices, record.replicates)
+    # Split conformal prediction asks for (n + 1) / n times the confidence; weighted rows count by effective number.
     n_effective = 1 / float((weights**2).sum())
     wanted = np.arange(1, LEVELS + 1) / LEVELS * (n_effective + 1) / n_effective
-    position = np.searchsorted(_without_falls(coverage), wanted - 1e-12)
+    # The lowest threshold that covers enough; where none does, 1, which takes all grades.
+    position = np.searchsorted(_monotone(coverage), wanted - 1e-12)
     return SetCalibration(np.append(candidates, 1.0)[position], len(labels))
 
 
 def prediction_sets(
     probabilities: ArrayLike, calibration: SetCalibration, confidence: float = 0.9, *, classes: Any = None
 ) -> PredictionSets:
-    """The set of each sample: neighbouring grades that hold the true one with probability `confidence`.
+    """The set of each sample: neighbouring grades that contain the true one with probability `confidence`.
 
     Parameters
     ----------
@@ -181,16 +182,16 @@ def prediction_sets(
     calibration : SetCalibration
         From :func:`calibrate_sets`.
     confidence : float, default=0.9
-        How often the true label is to be in its set. A higher one gives sets that hold those of a lower one.
+        Share of samples whose set contains the true label. A higher one only adds grades.
     classes : sequence, optional
         Names of the grades, lowest first; 0..n_classes-1 by default.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> chances = rng.dirichlet([1.0, 2.0, 1.0], 500)
-    >>> labels = [rng.choice(3, p=row) for row in chances]
-    >>> calibration = calibrate_sets(chances, labels, np.eye(3))
+    >>> exact = rng.dirichlet([1.0, 2.0, 1.0], 500)
+    >>> labels = [rng.choice(3, p=row) for row in exact]
+    >>> calibration = calibrate_sets(exact, labels, np.eye(3))
     >>> sets = prediction_sets([[0.1, 0.8, 0.1], [0.4, 0.5, 0.1]], calibration, 0.8)
     >>> sets.low, sets.high
     (array([1, 0]), array([1, 1]))
@@ -203,21 +204,14 @@ def prediction_sets(
         names = np.empty(0)
     if names.shape != (columns,):
         raise complain("classes", f"name all {columns} columns of probabilities", repr(classes))
-    chances = as_probabilities("probabilities", probabilities, len(names))
-    mask = entry_levels(chances) <= calibration.threshold(confidence)
+    checked = as_probabilities("probabilities", probabilities, len(names))
+    mask = entry_levels(checked) <= calibration.threshold(confidence)
     low, high = mask.argmax(axis=1), len(names) - 1 - mask[:, ::-1].argmax(axis=1)
     return PredictionSets(names[low], names[high], mask, confidence)
 
 
-def _as_matrices(noise_matrix: Any) -> Floats:
-    """A stack of matrices, one a rater."""
-    is_stack = isinstance(noise_matrix, np.ndarray) and noise_matrix.ndim == 3 and len(noise_matrix)
-    stack = noise_matrix if is_stack else [noise_matrix]
-    return np.stack([as_noise_matrix(matrix) for matrix in stack])
-
-
-def _thinned(values: Floats) -> Floats:
-    """At most so many of the sorted values, the last among them."""
+def _thin(values: Floats) -> Floats:
+    """At most `MOST_THRESHOLDS` of the sorted values, evenly by rank, including the last."""
     if len(values) <= MOST_THRESHOLDS:
         return values
     return values[np.linspace(0, len(values) - 1, MOST_THRESHOLDS).round().astype(np.int64)]
@@ -226,7 +220,10 @@ def _thinned(values: Floats) -> Floats:
 def _covered_tables(
     levels: Floats, labels: Ints, raters: Ints, weights: Floats, candidates: Floats, n_raters: int
 ) -> Floats:
-    """Share of rows by rater and record whose set has each grade: (n_thresholds, n_raters, n_classes, n_classes)."""
+    """``tables[t, a, r, k]``: weight of the rows by rater a, recorded as r, whose set at threshold t contains grade k.
+
+    With these tables the coverage under any matrix, also under every replicate, is a sum over small arrays.
+    """
     n_classes = levels.shape[1]
     tables = np.zeros((len(candidates), n_raters, n_classes, n_classes))
     for rater, recorded, grade in np.ndindex(n_raters, n_classes, n_classes):
@@ -237,21 +234,23 @@ def _covered_tables(
     return tables
 
 
-def _coverage(tables: Floats, matrices: Floats, replicates: ArrayLike | None) -> Floats:
-    """Share of true labels covered at each threshold; with replicates, what all but a quarter of them promise."""
-    if replicates is not None and len(matrices) == 1:
-        stack = as_floats("replicates", replicates, 3)
-        usable = stack[np.linalg.cond(stack) < SINGULAR_CONDITION][:MOST_REPLICATES]
+def _coverage(tables: Floats, matrices: Floats, replicates: Floats) -> Floats:
+    """Share of true labels covered at each threshold, ``sum_ark C_a[r, k] tables[t, a, r, k]``.
+
+    With replicates of a single matrix, the lower quartile over them (`CAUTION`); replicates without an inverse are
+    ignored.
+    """
+    if len(replicates) and len(matrices) == 1:
+        usable = replicates[np.linalg.cond(replicates) < SINGULAR_CONDITION][:MOST_REPLICATES]
         if len(usable) > 1:
-            # The inverse on a table: cell (recorded, grade) counts as often as the inverse says.
-            promised = np.einsum("trk,drk->dt", tables[:, 0], np.linalg.inv(usable), optimize=True)
-            return np.quantile(promised, CAUTION, axis=0)
+            coverages = np.einsum("trk,drk->dt", tables[:, 0], np.linalg.inv(usable), optimize=True)
+            return np.quantile(coverages, CAUTION, axis=0)
     corrections = np.stack([correction_matrix(matrix) for matrix in matrices])
     return np.asarray(np.einsum("tark,ark->t", tables, corrections))
 
 
-def _without_falls(coverage: Floats) -> Floats:
-    """The coverage, made to rise with the threshold: between its largest value before and its smallest after."""
+def _monotone(coverage: Floats) -> Floats:
+    """The coverage made non-decreasing: the mean of its largest value before and its smallest value after."""
     coverage = coverage.clip(0.0, 1.0)
     before, after = np.maximum.accumulate(coverage), np.minimum.accumulate(coverage[::-1])[::-1]
     return np.asarray((before + after) / 2)

@@ -1,4 +1,4 @@
-"""Threshold models and kernel machines for ordered grades, on standardised features."""
+"""Threshold models and kernel machines for ordered grades, on standardized features."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ordinoise._validation import Floats, Ints
-from studies.accuracy.contestants._base import Contestant
+from studies.accuracy.contestants.base import Contestant
 from studies.accuracy.problems import Problem
 
 
-def _standardised(model: Any) -> Any:
+def _standardized(model: Any) -> Any:
     from sklearn.feature_selection import VarianceThreshold
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    # A column without variance says nothing, and some of them refuse it.
+    # Some of these learners refuse constant columns.
     return make_pipeline(VarianceThreshold(), StandardScaler(), model)
 
 
 def _mord(_: Problem) -> Any:
     from mord import LogisticAT
 
-    return _standardised(LogisticAT())
+    return _standardized(LogisticAT())
 
 
 def _support_vectors(_: Problem) -> Any:
     from skordinal.classifiers import SVOR
 
-    return _standardised(SVOR())
+    return _standardized(SVOR())
 
 
 def _ordered_partitions(problem: Problem) -> Any:
     from skordinal.classifiers import NNOP
 
-    return _standardised(NNOP(random_state=problem.seed))
+    return _standardized(NNOP(random_state=problem.seed))
 
 
 def _statsmodels(_: Problem) -> Any:
-    return _standardised(OrderedLogit())
+    return _standardized(OrderedLogit())
 
 
 class OrderedLogit(ClassifierMixin, BaseEstimator):
-    """The proportional-odds model of statsmodels with the manners of scikit-learn."""
+    """The proportional-odds model of statsmodels with scikit-learn's interface."""
 
     def fit(self, X: Floats, y: Ints) -> Self:
-        """Maximise the likelihood; the Hessian, of use for standard errors only, is left out."""
+        """Maximize the likelihood; the Hessian, which only standard errors need, is skipped."""
         from statsmodels.miscmodels.ordinal_model import OrderedModel
 
         self.classes_ = np.unique(y)

@@ -1,8 +1,8 @@
-"""Ordinal losses of other libraries, on one small PyTorch network for all of them."""
+"""Ordinal losses of other libraries, all on the same small PyTorch network."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.levels import level_table
-from studies.accuracy.contestants._base import Contestant
+from studies.accuracy.contestants.base import Contestant
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -21,27 +21,21 @@ Features = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class Recipe:
-    """How the networks are built and trained.
+    """Size and training of the networks.
 
     Attributes
     ----------
     n_hidden : int
-        Units of the hidden layers.
-    n_layers : int
-        How many hidden layers.
-    dropout : float
-        Share of hidden outputs dropped in training, each layer followed by batch normalisation; 0 for neither.
+        Units of the hidden layer.
     learning_rate, weight_decay : float
         Of AdamW.
     batch_size : int
     n_epochs : int
     least_updates : int
-        Small sets get more epochs, until they have seen as many updates.
+        Smallest number of updates; small sets get more epochs.
     """
 
     n_hidden: int = 10
-    n_layers: int = 1
-    dropout: float = 0.0
     learning_rate: float = 0.005
     weight_decay: float = 0.01
     batch_size: int = 64
@@ -50,12 +44,13 @@ class Recipe:
 
 
 RECIPE = Recipe()
-"""Chosen for the other libraries' heads, on sets that are not of the study: the best of eight for their mean error."""
+"""The best of eight recipes by the mean error of the other libraries' heads, on sets outside the study;
+that run is not part of the repository."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """What a library adds to a network.
+    """Output layer, loss and probabilities of a library's method.
 
     Attributes
     ----------
@@ -73,12 +68,12 @@ class Head:
 
 
 class TorchNetwork:
-    """A small network with a head of another library.
+    """A small network with the head of another library.
 
     Parameters
     ----------
     make_head : callable
-        The head for so many hidden units and classes.
+        Makes the head from the numbers of hidden units and classes.
     n_classes, seed : int
     recipe : Recipe
     """
@@ -89,7 +84,7 @@ class TorchNetwork:
         self.make_head, self.n_classes, self.seed, self.recipe = make_head, n_classes, seed, recipe
 
     def fit(self, X: Features, y: Ints) -> Self:
-        """Standardise and train; the state of PyTorch's own generator is put back afterwards."""
+        """Standardize and train; the state of PyTorch's global generator is restored afterwards."""
         import torch
 
         self.center_, scale = X.mean(axis=0), X.std(axis=0)
@@ -97,7 +92,8 @@ class TorchNetwork:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.seed)
             self.head_ = self.make_head(self.recipe.n_hidden, self.n_classes)
-            self.network_ = torch.nn.Sequential(*self._body(X.shape[1]), self.head_.layer)
+            hidden = torch.nn.Linear(X.shape[1], self.recipe.n_hidden)
+            self.network_ = torch.nn.Sequential(hidden, torch.nn.ReLU(), self.head_.layer)
             self._train(self._inputs(X), torch.from_numpy(y))
         return self
 
@@ -105,36 +101,23 @@ class TorchNetwork:
         """Probability of each class, shape (n_samples, n_classes)."""
         import torch
 
-        self.network_.eval()
         with torch.no_grad():
             probabilities: Floats = self.head_.probabilities(self.network_(self._inputs(X)).double()).numpy()
         return probabilities
-
-    def _body(self, n_features: int) -> Iterator[nn.Module]:
-        from torch import nn
-
-        recipe = self.recipe
-        for size in [n_features] + [recipe.n_hidden] * (recipe.n_layers - 1):
-            yield nn.Linear(size, recipe.n_hidden)
-            yield nn.ReLU()
-            if recipe.dropout:
-                yield nn.Dropout(recipe.dropout)
-                yield nn.BatchNorm1d(recipe.n_hidden)
 
     def _train(self, inputs: Tensor, labels: Tensor) -> None:
         import torch
 
         recipe = self.recipe
-        optimiser = torch.optim.AdamW(
+        optimizer = torch.optim.AdamW(
             self.network_.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay, fused=True
         )
-        batches_an_epoch = max(1, len(labels) // recipe.batch_size)
-        for _ in range(max(recipe.n_epochs, -(-recipe.least_updates // batches_an_epoch))):
-            # Equal parts: a last batch of one row would have no variance for batch normalisation.
-            for rows in torch.tensor_split(torch.randperm(len(labels)), batches_an_epoch):
-                optimiser.zero_grad()
+        n_batches = max(1, len(labels) // recipe.batch_size)
+        for _ in range(max(recipe.n_epochs, -(-recipe.least_updates // n_batches))):
+            for rows in torch.tensor_split(torch.randperm(len(labels)), n_batches):
+                optimizer.zero_grad()
                 self.head_.loss(self.network_(inputs[rows]), labels[rows]).backward()
-                optimiser.step()
+                optimizer.step()
 
     def _inputs(self, X: Features) -> Tensor:
         import torch
@@ -143,7 +126,7 @@ class TorchNetwork:
 
 
 def coral(n_hidden: int, n_classes: int) -> Head:
-    """One score with a bias for each threshold, as coral-pytorch has it."""
+    """coral-pytorch's CORAL: one score with one bias per threshold."""
     import torch
     from coral_pytorch.layers import CoralLayer
     from coral_pytorch.losses import coral_loss
@@ -157,7 +140,7 @@ def coral(n_hidden: int, n_classes: int) -> Head:
 
 
 def corn(n_hidden: int, n_classes: int) -> Head:
-    """The chance of each threshold given the one before, as coral-pytorch has it."""
+    """coral-pytorch's CORN: the probability of each threshold given the one before."""
     import torch
     from coral_pytorch.losses import corn_loss
 
@@ -169,7 +152,7 @@ def corn(n_hidden: int, n_classes: int) -> Head:
 
 
 def triangular(n_hidden: int, n_classes: int) -> Head:
-    """Cross-entropy with targets softened by triangular distributions, as dlordinal has it."""
+    """Dlordinal's cross-entropy with targets softened by triangular distributions."""
     import torch
     from dlordinal.losses import TriangularLoss
 
@@ -178,7 +161,7 @@ def triangular(n_hidden: int, n_classes: int) -> Head:
 
 
 def earth_mover(n_hidden: int, n_classes: int) -> Head:
-    """The squared distance of cumulative probabilities, as dlordinal has it."""
+    """Dlordinal's squared distance of cumulative probabilities."""
     import torch
     from dlordinal.losses import EMDLoss
 
@@ -190,7 +173,7 @@ def _softmax(outputs: Tensor) -> Tensor:
 
 
 def _from_exceedance(exceedance: Tensor) -> Tensor:
-    """Class probabilities from P(y > k), made to fall where free biases are out of order."""
+    """Class probabilities from P(y > k), made non-increasing where free biases are unordered."""
     import torch
 
     falling = exceedance.cummin(dim=1).values
@@ -202,7 +185,7 @@ def _contestant(
     name: str, head: Callable[[int, int], Head], library: str, what: str, decisions: tuple[str, ...]
 ) -> Contestant:
     network = (
-        f"{RECIPE.n_layers} x {RECIPE.n_hidden} units, AdamW at {RECIPE.learning_rate:g} with decay "
+        f"{RECIPE.n_hidden} hidden units, AdamW at {RECIPE.learning_rate:g} with decay "
         f"{RECIPE.weight_decay:g}, batches of {RECIPE.batch_size}, {RECIPE.n_epochs} epochs and at least "
         f"{RECIPE.least_updates} updates"
     )

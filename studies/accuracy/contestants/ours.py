@@ -1,4 +1,4 @@
-"""Our own learners, with their defaults."""
+"""Our learners with their defaults."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from studies.accuracy.contestants._base import Contestant
+from studies.accuracy.contestants.base import Contestant
 from studies.accuracy.problems import Problem
 
 
@@ -33,9 +33,7 @@ def _front_door(problem: Problem) -> Any:
 _BOOSTING = ("lightgbm",)
 
 OURS = (
-    Contestant(
-        "ordinoise", _front_door, "OrdinalClassifier(): everything by default", _BOOSTING, seconds=4.5, is_ours=True
-    ),
+    Contestant("ordinoise", _front_door, "OrdinalClassifier(): all defaults", _BOOSTING, seconds=4.5, is_ours=True),
     Contestant(
         "network, estimated",
         lambda problem: _network(problem, "estimate"),
@@ -46,15 +44,15 @@ OURS = (
     Contestant(
         "network, known",
         lambda problem: _network(problem, problem.noise_matrix),
-        "OrdinalMLPClassifier, told the noise matrix",
+        "OrdinalMLPClassifier, given the noise matrix",
         seconds=0.05,
         is_ours=True,
-        is_told=True,
+        is_oracle=True,
     ),
     Contestant(
         "network, trusting",
         lambda problem: _network(problem, None),
-        "OrdinalMLPClassifier(): takes the labels at their word",
+        "OrdinalMLPClassifier(): trusts the labels",
         seconds=0.05,
         is_ours=True,
     ),
@@ -69,16 +67,16 @@ OURS = (
     Contestant(
         "boosting, known",
         lambda problem: _boosting(problem, problem.noise_matrix),
-        "OrdinalBoostingClassifier, told the noise matrix",
+        "OrdinalBoostingClassifier, given the noise matrix",
         _BOOSTING,
         seconds=0.2,
         is_ours=True,
-        is_told=True,
+        is_oracle=True,
     ),
     Contestant(
         "boosting, trusting",
         lambda problem: _boosting(problem, None),
-        "OrdinalBoostingClassifier(): takes the labels at their word",
+        "OrdinalBoostingClassifier(): trusts the labels",
         _BOOSTING,
         seconds=0.2,
         is_ours=True,

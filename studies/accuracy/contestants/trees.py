@@ -1,4 +1,4 @@
-"""Gradient boosting as other libraries have it, on one thread, with their defaults."""
+"""Gradient boosting of other libraries, on one thread, with their defaults."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any, Self
 import numpy as np
 
 from ordinoise._validation import Ints
-from studies.accuracy.contestants._base import Contestant
+from studies.accuracy.contestants.base import Contestant
 from studies.accuracy.problems import Problem
 
 BOTH = ("mode", "median")
 CATBOOST_ROUNDS = 300
+"""Instead of CatBoost's default of 1000, to save time: a round number, chosen by no run."""
 
 
 def _lightgbm(problem: Problem) -> Any:
@@ -55,14 +56,14 @@ def _rounded(problem: Problem) -> Any:
 
 
 class RoundedRegression:
-    """A regression of the grade's number, rounded to the nearest grade.
+    """A regression on the number of the grade, rounded to the nearest grade.
 
     Parameters
     ----------
     regressor : object
         With `fit` and `predict`.
     n_classes : int
-        Predictions stay within 0..n_classes-1.
+        Predictions are clipped to 0..n_classes-1.
     """
 
     def __init__(self, regressor: Any, n_classes: int) -> None:

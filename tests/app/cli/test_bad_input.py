@@ -143,15 +143,16 @@ def _copy(model: Path, folder: Path) -> Path:
     return copy
 
 
-def _newer(file: str) -> Callable[[Path], object]:
+def _of_version(version: int, file: str) -> Callable[[Path], object]:
     def change(model: Path) -> None:
         content = json.loads((model / file).read_text())
-        content["format_version"] = 99
+        content["format_version"] = version
         (model / file).write_text(json.dumps(content))
 
     return change
 
 
+ANOTHER = "it was written by another version of ordinoise"
 DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no folder": (lambda model: model.rename(model.with_name("elsewhere")), "path must be a model folder"),
     "no settings": (lambda model: (model / "model.json").unlink(), "the folder is damaged"),
@@ -163,8 +164,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "no task": (lambda model: (model / "task.json").unlink(), "model must hold task.json"),
     "a task cut short": (lambda model: (model / "task.json").write_text("{"), "the folder is damaged"),
     "a task of another kind": (lambda model: (model / "task.json").write_text("[1]"), "the folder is damaged"),
-    "a newer model": (_newer("model.json"), "it was written by a newer ordinoise; update this one"),
-    "a newer task": (_newer("task.json"), "it was written by a newer ordinoise; update this one"),
+    "a newer model": (_of_version(99, "model.json"), f"format version 2, got 99; {ANOTHER}; fit the model again"),
+    "an older model": (_of_version(1, "model.json"), f"format version 2, got 1; {ANOTHER}; fit the model again"),
+    "a newer task": (_of_version(99, "task.json"), f"format version 2, got 99; {ANOTHER}; fit the model again"),
+    "an older task": (_of_version(1, "task.json"), f"format version 2, got 1; {ANOTHER}; fit the model again"),
 }
 
 
@@ -254,7 +257,7 @@ def test_our_own_faults_exit_with_1(folder: Path, monkeypatch: pytest.MonkeyPatc
     def broken(*_: object, **__: object) -> None:
         raise TypeError("a bug")
 
-    monkeypatch.setattr("ordinoise.app.workflow.learn", broken)
+    monkeypatch.setattr("ordinoise.app.workflow.fit.estimate", broken)
     result = run("noise", "table.csv", "--target", "stars")
     assert (result.code, result.err) == (
         1,

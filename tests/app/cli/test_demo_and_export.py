@@ -10,6 +10,8 @@ import pytest
 from ordinoise import OrdinalMLPClassifier
 from ordinoise.datasets import synthetic
 
+ROOT = Path(__file__).parents[3]
+
 
 def _run(*words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "ordinoise.app.cli", *words], capture_output=True, text=True, cwd=cwd)
@@ -22,12 +24,12 @@ def test_help_names_every_verb() -> None:
         assert verb in result.stdout
 
 
-def test_demo_tells_the_story_and_writes_the_picture(tmp_path: Path) -> None:
+def test_demo_prints_its_result_and_writes_the_picture(tmp_path: Path) -> None:
     result = _run("demo", "--splits", "1", "--out", "story", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     assert (tmp_path / "story" / "panels.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in (tmp_path / "story").iterdir()] == ["panels.png"]
-    for words in ("Noise put in", "Noise estimated", "Error on clean test labels", "read_csv"):
+    for words in ("True noise", "Estimated noise", "Error on clean test labels", "read_csv"):
         assert words in result.stdout
 
 
@@ -75,9 +77,11 @@ def test_export_of_something_else_is_one_sentence(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_study_of_one_problem_has_its_tables_without_ranks(data_dir: Path, tmp_path: Path) -> None:
     words = ["--datasets", "toy", "--noises", "uniform", "--splits", "1", "--contestants", "network, trusting"]
-    result = _run("bench", "accuracy", *words, "--data-dir", str(data_dir), "--out", "study", cwd=tmp_path)
+    command = [sys.executable, "-m", "studies.accuracy", *words, "--data-dir", str(data_dir)]
+    command += ["--out", str(tmp_path / "study")]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert result.returncode == 0, result.stderr
     assert "network, trusting" in (tmp_path / "study" / "accuracy.csv").read_text()
     assert "Mean ranks" not in (tmp_path / "study" / "accuracy.md").read_text()
-    again = _run("bench", "accuracy", *words, "--data-dir", str(data_dir), "--out", "study", cwd=tmp_path)
+    again = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert again.returncode == 0, again.stderr

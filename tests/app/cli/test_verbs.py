@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from pathlib import Path
 
@@ -67,7 +68,7 @@ def test_an_audit_leaves_a_whole_folder(folder: Path) -> None:
     record = read_record(folder / "audit")
     assert record.classes == tuple(GRADES)
     assert {column.name: column.role for column in record.columns} == {
-        "name": "left out", "size": "feature", "weight": "feature", "colour": "feature", "quality": "target",
+        "name": "ignored", "size": "feature", "weight": "feature", "colour": "feature", "quality": "target",
     }  # fmt: skip
     frame, true = _table()
     wrong = frame["quality"].to_numpy() != np.array(GRADES)[true]
@@ -160,10 +161,10 @@ def test_reviewed_grades_are_trusted_by_the_next_fit(folder: Path, tmp_path: Pat
     with open_decisions(folder / "audit", record) as store:
         for suspect in record.suspects[:40]:
             store.decide("Ada", suspect.row, GRADES[true[suspect.row]])
-    words = (folder / "table.csv", "--target", "quality", *ORDER, *FAST, "--decisions", folder / "audit")
+    words = (folder / "table.csv", "--target", "quality", *ORDER, *FAST, "--reviewed", folder / "audit")
     found = run("fit", *words, "--out", tmp_path / "model", "--json")
     assert found.code == 0, found.err
-    assert found.json["settings"]["n_settled"] == 40
+    assert found.json["settings"]["n_trusted"] == 40
     audited = run("audit", *words, "--out", tmp_path / "audit", "--json")
     assert audited.code == 0, audited.err
     left = {suspect.row for suspect in read_record(tmp_path / "audit").suspects}
@@ -171,20 +172,20 @@ def test_reviewed_grades_are_trusted_by_the_next_fit(folder: Path, tmp_path: Pat
     (tmp_path / "table.csv").write_text((folder / "table.csv").read_text() + "item;1;1;red;poor\n")
     changed = run("fit", tmp_path / "table.csv", *words[1:], "--out", tmp_path / "other")
     assert changed.code == 2
-    assert "file must be as it was when it was audited" in changed.err
+    assert "file must be unchanged since its audit" in changed.err
 
 
 def test_the_page_can_have_the_noise_estimated_again(folder: Path) -> None:
-    from ordinoise.app.workflow import refitting
+    from ordinoise.app.workflow.review import refit_of
 
     record = read_record(folder / "audit")
     rows = [suspect.row for suspect in record.suspects[:30]]
     _, true = _table()
-    outcome = refitting(folder / "audit")(rows, [GRADES[true[row]] for row in rows])
+    outcome = refit_of(folder / "audit")(rows, [GRADES[true[row]] for row in rows])
     assert outcome.n_trusted == 30
-    assert outcome.rate_before == record.noise.rate
-    assert np.allclose(np.sum(outcome.matrix_after, axis=1), 1)
-    assert outcome.matrix_after != outcome.matrix_before
+    assert outcome.before.rate == record.noise.rate
+    assert np.allclose(outcome.after.matrix.sum(axis=1), 1)
+    assert (outcome.after.matrix != outcome.before.matrix).any()
 
 
 def test_known_noise_and_trust_are_taken_at_their_word(folder: Path, tmp_path: Path) -> None:
@@ -192,10 +193,12 @@ def test_known_noise_and_trust_are_taken_at_their_word(folder: Path, tmp_path: P
     words = (folder / "table.csv", "--target", "quality", *ORDER, *FAST, "--json")
     known = run("noise", *words, "--noise", tmp_path / "matrix.csv").json["noise"]
     np.testing.assert_allclose(known["matrix"], inverse_decay(4, 0.1))
-    assert not known["is_estimated"]
+    assert (known["source"], known["interval"], known["rate_interval"]) == ("given", None, None)
     trusted = run("noise", *words, "--noise", "none").json
     np.testing.assert_array_equal(trusted["noise"]["matrix"], np.eye(4))
-    assert trusted["wrong"] == 0
+    assert (trusted["noise"]["source"], trusted["noise"]["rate"]) == ("trusted", 0)
+    audited = run("audit", *words, "--noise", "none", "--out", tmp_path / "audit").json
+    assert (audited["noise"]["source"], audited["wrong"], audited["n_suspects"]) == ("trusted", 0, 0)
 
 
 def test_the_same_seed_gives_the_same_model_whatever_the_number_of_jobs(folder: Path, tmp_path: Path) -> None:
@@ -205,7 +208,7 @@ def test_the_same_seed_gives_the_same_model_whatever_the_number_of_jobs(folder: 
     assert (tmp_path / "1" / "arrays.safetensors").read_bytes() == (tmp_path / "2" / "arrays.safetensors").read_bytes()
 
 
-def test_plan_and_data_tell_and_write(tmp_path: Path) -> None:
+def test_plan_and_data_print_and_write(tmp_path: Path) -> None:
     worth = run("plan", "--classes", "4", "--rate", "0.15", "--json").json["noisy_labels_per_clean_label"]
     assert worth["cross_entropy, tight"] == pytest.approx(2.1, abs=0.05)
     assert "Noisy labels worth one clean label" in run("plan", "--classes", "4").out
@@ -220,6 +223,25 @@ def test_a_folder_that_is_no_audit_cannot_be_reviewed(tmp_path: Path) -> None:
     result = run("review", tmp_path)
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("folder must hold a readable audit.json")
+
+
+@pytest.mark.parametrize("version", [1, 3, "2", None])
+def test_an_audit_of_another_format_version_is_refused(version: object, folder: Path, tmp_path: Path) -> None:
+    content = json.loads((folder / "audit" / "audit.json").read_text())
+    assert content["format_version"] == 2
+    (tmp_path / "audit.json").write_text(json.dumps(content | {"format_version": version}))
+    with pytest.raises(
+        ValueError, match=r"^folder must hold an audit of format version 2, got .*audit the file again$"
+    ):
+        read_record(tmp_path)
+
+
+def test_the_noise_in_an_audit_is_read_back_as_it_was_found(folder: Path) -> None:
+    words = (folder / "table.csv", "--target", "quality", *ORDER, *FAST, "--json")
+    found, kept = run("noise", *words).json, read_record(folder / "audit").noise
+    assert kept.source == "estimated"
+    assert kept.to_dict() == found["noise"]
+    assert (found["target"], found["classes"], found["n_graded"]) == ("quality", GRADES, 240)
 
 
 def test_decisions_are_an_ordinary_database(folder: Path) -> None:

@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.app.record import AuditRecord, NoiseFindings, Suspect
-from ordinoise.app.report.findings import Findings
-from ordinoise.app.tables.columns import ColumnFindings
-from ordinoise.audit import from_probabilities
-from ordinoise.noise import corrupt
+from ordinoise.app.record import AuditRecord, Suspect
+from ordinoise.app.report import Findings
+from ordinoise.audit import issues_from_probabilities
+from ordinoise.columns.findings import ColumnFindings
+from ordinoise.noise import Doubt, Noise, corrupt
 from ordinoise.scoring.evaluation import Evaluation, evaluate
 
 CURVES: Mapping[str, Sequence[float]] = {"trees": [1.0, 0.7, 0.6, 0.62], "network": [1.2, 0.9, 0.8]}
-DOUBTS = "only 300 samples: below 500 the estimate leans on its priors; something nobody has a phrase for"
+DOUBTS = (
+    Doubt("few-samples", "only 300 samples: below 500 the estimate leans on its priors"),
+    Doubt("of-tomorrow", "something nobody has a phrase for"),
+)
 
 
 def slipping(n_classes: int, down: float = 0.15, up: float = 0.05) -> Floats:
@@ -49,9 +52,10 @@ def findings(
         ColumnFindings("weight", "number", "feature", 1, 200),
         ColumnFindings("colour", "category", "feature", 0, 3, "three categories"),
         ColumnFindings("stars", "number", "target", 0, n_classes),
-        ColumnFindings("id", "text", "left out", 0, n_rows, "every value is different"),
+        ColumnFindings("id", "text", "ignored", 0, n_rows, "every value is different"),
     )
-    issues = from_probabilities(probabilities, recorded, noise_matrix, calibrate=False, classes=range(n_classes))
+    issues = issues_from_probabilities(probabilities, recorded, noise_matrix, calibrate=False, classes=range(n_classes))
+    assert issues.expected_wrong is not None
     suspects = tuple(
         Suspect(
             row=int(row),
@@ -73,7 +77,7 @@ def findings(
         columns=tuple(columns),
         n_rows=n_rows + 3,
         n_graded=n_rows,
-        noise=noise_findings(noise_matrix, probabilities.mean(axis=0)),
+        noise=estimated_noise(noise_matrix, probabilities.mean(axis=0)),
         wrong=issues.expected_wrong.value,
         wrong_low=issues.expected_wrong.low,
         wrong_high=issues.expected_wrong.high,
@@ -94,23 +98,24 @@ def findings(
     )
 
 
-def noise_findings(matrix: Floats, prior: Floats, **fields: Any) -> NoiseFindings:
+def estimated_noise(matrix: Floats, shares: Floats) -> Noise:
     """An estimated matrix with intervals of 0.9 to 1.1 times each entry."""
-    rate = float(1 - prior @ matrix.diagonal())
-    low, high = matrix * 0.9, np.minimum(matrix * 1.1, 1)
-    found = NoiseFindings(
-        matrix=_tuples(matrix),
-        low=_tuples(low),
-        high=_tuples(high),
-        rate=rate,
-        rate_low=0.9 * rate,
-        rate_high=1.1 * rate,
-        class_prior=tuple(prior.tolist()),
-        is_estimated=True,
-        is_identifiable=True,
-        identifiability="nothing speaks against the estimate",
+    rate = float(1 - shares @ matrix.diagonal())
+    return Noise(
+        matrix,
+        source="estimated",
+        class_shares=shares,
+        interval=np.stack([0.9 * matrix, np.minimum(1.1 * matrix, 1)]),
+        rate_interval=(0.9 * rate, 1.1 * rate),
+        method="ScoreLikelihood",
     )
-    return replace(found, **fields)
+
+
+def too_few_rows(n_rows: int) -> Findings:
+    """What an audit finds where the rows cannot tell."""
+    found = findings(n_rows=n_rows, matrix=np.eye(5), suspects=(), wrong=None, wrong_low=None, wrong_high=None)
+    doubts = (Doubt("too-few-rows", "too few rows to tell"),)
+    return with_noise(found, source="too few rows", interval=None, rate_interval=None, method="", doubts=doubts)
 
 
 def with_noise(found: Findings, **fields: Any) -> Findings:
@@ -154,7 +159,3 @@ def _scores(probabilities: Floats, recorded: Ints, matrix: Floats) -> Evaluation
     if np.linalg.cond(matrix) > 1e9:
         return Evaluation({}, len(recorded), 0.95, 0)
     return evaluate(_Known(probabilities), None, recorded, matrix)
-
-
-def _tuples(matrix: Floats) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in matrix.tolist())

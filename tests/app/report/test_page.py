@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.report.cases import DOUBTS, findings, with_noise
+from app.report.cases import DOUBTS, findings, too_few_rows, with_noise
 from app.report.pages import Page
-from ordinoise.app.report import contents, report_html, write_report
-from ordinoise.app.report.findings import Findings
-from ordinoise.app.tables.columns import ColumnFindings
+from ordinoise.app.report import Findings, contents, report_html, write_report
+from ordinoise.columns.findings import ColumnFindings
+from ordinoise.noise import Doubt
 
 HOSTILE = (
     "<script>alert(1)</script><img src=x onerror=alert(2)>\"' =1+1 \u202eback\u202c שלום $x_1$ \x00\x1b </style>&amp;"
@@ -49,7 +49,7 @@ def _hostile() -> Findings:
         curves={HOSTILE: [1.0, 0.5, 0.7]},
     )
     found = replace(found, heading=HOSTILE, weights={HOSTILE: 1.0})
-    return with_noise(found, is_identifiable=False, identifiability=f"{DOUBTS}; {HOSTILE}")
+    return with_noise(found, doubts=(*DOUBTS, Doubt("few-samples", HOSTILE), Doubt(HOSTILE, HOSTILE)))
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def test_lines_of_the_matrix_are_true_grades(page: Page) -> None:
     assert [cell.attributes.get("class") for cell in second[1:4]] == [None, "right", None]
 
 
-def test_a_stronger_colour_is_a_more_frequent_error(page: Page) -> None:
+def test_a_stronger_color_is_a_more_frequent_error(page: Page) -> None:
     rows = page.rows_of("heat")
     strengths = [int(cell.attributes["style"].removeprefix("--v:").rstrip("%")) for cell in rows[1][1:4]]
     assert strengths == [100, 80, 33]
@@ -195,7 +195,7 @@ def test_what_can_scroll_can_be_reached_by_keyboard_and_has_a_name(page: Page) -
         assert element.attributes["aria-label"]
 
 
-def test_pictures_take_their_colours_from_the_style_sheet(html: str) -> None:
+def test_pictures_take_their_colors_from_the_style_sheet(html: str) -> None:
     drawings = re.findall(r"<svg.*?</svg>", html, re.S)
     assert not re.search(r"(fill|stroke): ?#", "".join(drawings))
     used, known = set(re.findall(r"var\(--(\w[\w-]*)\)", html)), set(re.findall(r"--(\w[\w-]*):", html))
@@ -206,20 +206,35 @@ def test_pictures_take_their_colours_from_the_style_sheet(html: str) -> None:
 def given() -> Page:
     curves = {"empty": [], "broken": [np.nan, np.inf], "good": [2.0, np.nan, 1.0]}
     found = findings(curves=curves)
-    return Page(report_html(with_noise(found, is_estimated=False, low=None, high=None, rate_low=None, rate_high=None)))
+    return Page(report_html(with_noise(found, source="given", interval=None, rate_interval=None)))
 
 
-def test_thresholds_are_told_in_the_grades_of_the_file(page: Page) -> None:
+def test_thresholds_are_given_in_the_grades_of_the_file(page: Page) -> None:
     # The case draws its rows evenly, with grades 1 to 5 in the middle of their stretches.
-    (told,) = re.findall(r"gives way to the next at ([\d.]+), ([\d.]+), ([\d.]+) and ([\d.]+)\.", page.one("main").text)
-    assert [float(place) for place in told] == pytest.approx([1.5, 2.5, 3.5, 4.5], abs=0.1)
+    (found,) = re.findall(
+        r"thresholds between grades are at ([\d.]+), ([\d.]+), ([\d.]+) and ([\d.]+)\.", page.one("main").text
+    )
+    assert [float(place) for place in found] == pytest.approx([1.5, 2.5, 3.5, 4.5], abs=0.1)
 
 
 def test_a_given_matrix_is_called_given(given: Page) -> None:
     text = given.one("main").text
     assert "which was given" in text
     assert "no intervals: the matrix was given" in text
-    assert "As sure as the given matrix." in text
+    assert "As certain as the given matrix." in text
+
+
+def test_too_few_rows_are_called_so_and_no_share_is_shown() -> None:
+    page = Page(report_html(too_few_rows(40)))
+    text = page.one("main").text
+    assert "There are too few rows to estimate how many of 40 grades are wrong." in text
+    assert "There are too few rows to estimate it, so the labels are used as they are." in text
+    assert "no intervals: too few rows" in text
+    assert "Unknown." in text
+    assert "was given" not in text
+    assert "every grade is recorded right" not in text
+    assert not any("gauge" in element.attributes.get("class", "") for element in page.elements)
+    assert not any("two or more off" in cell.text for cell in page.all("th"))
 
 
 def test_curves_without_a_number_are_left_out(given: Page) -> None:
@@ -231,15 +246,15 @@ def test_curves_without_a_number_are_left_out(given: Page) -> None:
 def test_few_rows_and_a_matrix_without_an_inverse_leave_out_what_needs_one() -> None:
     page = Page(report_html(findings(2, 8, matrix=np.full((2, 2), 0.5))))
     assert "The noise matrix has no inverse" in page.one("main").text
-    assert not any("came true" in picture.text for picture in page.all("svg"))
+    assert not any("observed frequency" in picture.text for picture in page.all("svg"))
 
 
 def test_clean_labels_make_a_page_too() -> None:
     page = Page(report_html(findings(matrix=np.eye(5), suspects=(), curves={})))
     text = page.one("main").text
-    assert "Nothing suggests that any of 300 grades is wrong." in text
+    assert "There is no sign that any of 300 grades is wrong." in text
     assert "The learners kept no curves." in text
-    assert "No row is suspicious enough to be listed." in text
+    assert "No row is suspicious enough to list." in text
 
 
 def test_many_grades_make_a_page() -> None:
@@ -250,4 +265,4 @@ def test_many_grades_make_a_page() -> None:
 
 def test_columns_say_what_became_of_them(page: Page) -> None:
     rows = [[cell.text for cell in row] for row in page.rows_of("plain")]
-    assert ["id", "text", "left out", "300", "0", "every value is different"] in rows
+    assert ["id", "text", "ignored", "300", "0", "every value is different"] in rows

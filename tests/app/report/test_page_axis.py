@@ -4,30 +4,30 @@ import numpy as np
 import pytest
 
 from app.report.cases import findings, slipping
-from ordinoise.app.report.axis import out_of_reach, score_axis
-from ordinoise.audit import from_probabilities
+from ordinoise.app.report.axis import score_axis, unreachable
+from ordinoise.audit import issues_from_probabilities
 
 
-def line_of_chances(n_rows: int) -> np.ndarray:
+def line_of_probabilities(n_rows: int) -> np.ndarray:
     """Probabilities of three grades that move evenly from the lowest to the highest."""
     share = np.linspace(0, 1, n_rows)
     return np.column_stack([(1 - share) ** 2, 2 * share * (1 - share), share**2])
 
 
 def test_thresholds_are_where_the_higher_grades_reach_one_half() -> None:
-    chances = line_of_chances(4001)
-    found = score_axis(chances, np.zeros(4001, dtype=np.int64), slipping(3))
+    probabilities = line_of_probabilities(4001)
+    found = score_axis(probabilities, np.zeros(4001, dtype=np.int64), slipping(3))
     # P(y > 0) = 1 - (1 - s)^2 and P(y > 1) = s^2 reach one half at these shares; the score is twice the share.
     assert found.thresholds == pytest.approx([2 * (1 - np.sqrt(0.5)), 2 * np.sqrt(0.5)], abs=1e-3)
-    assert out_of_reach(found) == []
+    assert unreachable(found) == []
 
 
-def test_grades_beyond_the_thresholds_that_are_crossed_are_out_of_reach() -> None:
-    chances = line_of_chances(400)[120:260]
-    found = score_axis(chances, np.zeros(140, dtype=np.int64), slipping(3))
+def test_grades_beyond_the_thresholds_that_are_crossed_are_unreachable() -> None:
+    probabilities = line_of_probabilities(400)[120:260]
+    found = score_axis(probabilities, np.zeros(140, dtype=np.int64), slipping(3))
     assert np.isneginf(found.thresholds[0])
     assert np.isposinf(found.thresholds[1])
-    assert out_of_reach(found) == [0, 2]
+    assert unreachable(found) == [0, 2]
 
 
 def test_hills_have_the_same_area_and_a_grade_without_rows_has_none() -> None:
@@ -42,7 +42,7 @@ def test_hills_have_the_same_area_and_a_grade_without_rows_has_none() -> None:
 def test_a_row_counts_for_a_grade_as_the_audit_has_it() -> None:
     case = findings(4, 500)
     found = score_axis(case.probabilities, case.recorded, slipping(4))
-    audited = from_probabilities(case.probabilities, case.recorded, slipping(4), calibrate=False)
+    audited = issues_from_probabilities(case.probabilities, case.recorded, slipping(4), calibrate=False)
     np.testing.assert_allclose(found.expected_counts, audited.posterior.sum(axis=0))
 
 

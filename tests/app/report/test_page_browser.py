@@ -76,14 +76,14 @@ def test_rows_are_sorted_by_keyboard(opened: Page) -> None:
     assert column(opened, 1) == ranks
 
 
-def test_grades_are_sorted_by_rank_and_chances_by_size(opened: Page) -> None:
+def test_grades_are_sorted_by_rank_and_shares_by_size(opened: Page) -> None:
     header(opened, "Recorded").get_by_role("button").click()
     recorded = [WORDS.index(text) for text in column(opened, 3)]
     assert recorded == sorted(recorded)
     assert len(set(recorded)) > 2
-    header(opened, "Chance wrong").get_by_role("button").click()
-    chances = [float(text.strip("%<>")) for text in column(opened, 5)]
-    assert chances == sorted(chances, reverse=True)
+    header(opened, "Probability wrong").get_by_role("button").click()
+    shares = [float(text.strip("%<>")) for text in column(opened, 5)]
+    assert shares == sorted(shares, reverse=True)
 
 
 def test_missing_numbers_go_last_either_way(opened: Page) -> None:

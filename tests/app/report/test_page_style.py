@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from ordinoise.app.report.drawing import ON_DARK, ON_LIGHT, grade_colors
+from ordinoise.app.report.svg import ON_DARK, ON_LIGHT, grade_colors
 
 CSS = files("ordinoise.app.report").joinpath("report.css").read_text(encoding="utf-8")
 BLOCKS = re.findall(r":root \{(.*?)\}", CSS, re.S)

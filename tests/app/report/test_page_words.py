@@ -7,23 +7,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.report.cases import DOUBTS, findings, slipping, with_noise
+from app.report.cases import DOUBTS, findings, slipping, too_few_rows, with_noise
+from ordinoise._text import percent
 from ordinoise.app.record import AuditRecord
-from ordinoise.app.report.directions import directions_of
-from ordinoise.app.report.measures import score_lines
-from ordinoise.app.report.sentences import how_good, how_many, of_a_hundred, summary, which_way
-from ordinoise.app.report.sureness import sureness_of
-from ordinoise.app.report.wording import (
+from ordinoise.app.report.certainty import MEANINGS, certainty_of
+from ordinoise.app.report.matrix import directions_of
+from ordinoise.app.report.sentences import directions_in_words, how_good, how_many, score_lines, summary, which_way
+from ordinoise.app.report.words import (
     counted,
+    first_of_consecutive,
     grades_in_words,
     listed,
     number,
-    percent,
     shortened,
     squeezed,
-    whole_numbers,
 )
 from ordinoise.estimation.score.doubts import doubts_about
+from ordinoise.noise import Doubt
 from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.metrics import CorrectedScore
 
@@ -37,19 +37,33 @@ def counting(wrong: float, low: float, high: float, n_graded: int = 1599) -> Aud
     [
         (counting(212.2, 180, 245), "About 212 of 1,599 grades (13%) are probably wrong: between 180 and 245, with 95% confidence."),
         (counting(1.1, 0.9, 1.4), "About 1 of 1,599 grades (0.1%) is probably wrong: between 1 and 1, with 95% confidence."),
-        (counting(0.1, 0, 0.4), "Nothing suggests that any of 1,599 grades is wrong."),
-        (counting(0.1, 0, 7), "Nothing suggests that any of 1,599 grades is wrong, though up to 7 may be."),
+        (counting(0.1, 0, 0.4), "There is no sign that any of 1,599 grades is wrong."),
+        (counting(0.1, 0, 7), "There is no sign that any of 1,599 grades is wrong, though up to 7 may be."),
         (counting(100, 0, 190), "About 100 of 1,599 grades (6.3%) may be wrong: between 0 and 190, with 95% confidence."),
     ],
     ids=["usual", "one", "none", "perhaps none", "down to none"],
 )  # fmt: skip
-def test_the_number_of_wrong_labels_is_told_with_its_interval(record: AuditRecord, sentence: str) -> None:
+def test_the_number_of_wrong_labels_is_reported_with_its_interval(record: AuditRecord, sentence: str) -> None:
     assert how_many(record)[0] == sentence
+
+
+def test_too_few_rows_are_reported_and_nothing_is_claimed_of_true_grades() -> None:
+    found = too_few_rows(40)
+    lead = summary(found.record, found.scores, directions_of(found.record.noise))
+    assert lead[0] == "There are too few rows to estimate how many of 40 grades are wrong."
+    assert lead[-1] == "Too few rows to tell. The labels were used as they are."
+    assert not any("compared with the true" in sentence for sentence in lead)
+    way = directions_in_words(found.record, directions_of(found.record.noise))
+    assert way == "There are too few rows to estimate in which direction grades are wrong."
+    sure = certainty_of(found.record)
+    assert (sure.verdict, sure.tone) == ("Unknown", "doubt")
+    # Nothing is known of the share, so the worst is planned with: 1.96 * sqrt(0.5 * 0.5 / 40).
+    assert "to within about 15 percentage points" in sure.advice[0][1]
 
 
 def test_a_wide_range_is_called_wide() -> None:
     assert len(how_many(counting(100, 60, 140))) == 1
-    assert how_many(counting(100, 40, 160))[1] == "That range is wide: take the number as a hint."
+    assert how_many(counting(100, 40, 160))[1] == "That interval is wide: the number is a rough guide."
 
 
 @pytest.mark.parametrize(
@@ -70,97 +84,126 @@ def test_the_grade_most_often_wrong_is_named_with_what_it_is_taken_for() -> None
     matrix = slipping(4, 0.1, 0.05)
     matrix[2] = [0.05, 0.1, 0.55, 0.3]
     record = findings(4, matrix=matrix, classes=["poor", "fair", "good", "best"]).record
-    told = which_way(record, directions_of(record.noise))[1]
+    sentence = which_way(record, directions_of(record.noise))[1]
     assert (
-        told == "Most often wrong is “good”: 45% of the rows that deserve it are recorded otherwise, mostly as “best”."
+        sentence
+        == "Most often wrong is “good”: 45% of the rows with this true grade are recorded as another, mostly as “best”."
     )
 
 
 def test_a_rare_grade_is_not_called_the_worst() -> None:
     matrix = slipping(3, 0.1, 0.05)
     matrix[0] = [0.3, 0.7, 0.0]
-    found = with_noise(findings(3, matrix=matrix), class_prior=(0.001, 0.5, 0.499))
+    found = with_noise(findings(3, matrix=matrix), class_shares=(0.001, 0.5, 0.499))
     assert directions_of(found.record.noise).worst == 1
 
 
 def test_of_a_hundred_wrong_grades_too_low_and_too_high_are_counted() -> None:
-    noise = with_noise(findings(3, matrix=slipping(3, 0.3, 0.1)), class_prior=(0.25, 0.5, 0.25)).record
+    noise = with_noise(findings(3, matrix=slipping(3, 0.3, 0.1)), class_shares=(0.25, 0.5, 0.25)).record
     # Too low: 0.5 * 0.3 + 0.25 * 0.3; too high: 0.25 * 0.1 + 0.5 * 0.1.
-    assert of_a_hundred(noise, directions_of(noise.noise)).startswith(
+    assert directions_in_words(noise, directions_of(noise.noise)).startswith(
         "Of 100 wrong grades, about 75 are too low and 25 too high; none"
     )
 
 
-def test_two_grades_are_told_as_a_pair() -> None:
+def test_two_grades_are_reported_as_a_pair() -> None:
     record = findings(2, classes=["no", "yes"]).record
-    (told,) = which_way(record, directions_of(record.noise))
+    (sentence,) = which_way(record, directions_of(record.noise))
     assert (
-        told == "Of the rows that deserve “no”, 5.0% are recorded as “yes”; of those that deserve “yes”, 15% as “no”."
+        sentence
+        == "Of the rows that are truly “no”, 5.0% are recorded as “yes”; of those that are truly “yes”, 15% as “no”."
     )
 
 
-def test_doubts_and_given_matrices_are_said_in_the_summary() -> None:
+def test_doubts_and_given_matrices_are_reported_in_the_summary() -> None:
     usual = findings()
     directions = directions_of(usual.record.noise)
-    doubted = with_noise(usual, is_identifiable=False, identifiability=DOUBTS)
-    given = with_noise(usual, is_estimated=False)
-    assert summary(doubted, directions)[-1].startswith("These rows alone leave the amount of noise in doubt")
-    assert summary(given, directions)[-1] == "How labels go wrong was given, not estimated from these rows."
-    assert summary(usual, directions)[-1].startswith("Judged by")
+    doubted = with_noise(usual, doubts=DOUBTS)
+    given = with_noise(usual, source="given")
+    assert summary(doubted.record, doubted.scores, directions)[-1].startswith("The amount of noise is in doubt")
+    assert (
+        summary(given.record, given.scores, directions)[-1]
+        == "The noise matrix was given, not estimated from these rows."
+    )
+    assert summary(usual.record, usual.scores, directions)[-1].startswith("Compared with")
 
 
-def test_a_corrected_error_below_zero_is_told_as_zero_and_none_at_all_as_observed() -> None:
+def test_a_corrected_error_below_zero_is_reported_as_zero_and_none_at_all_as_observed() -> None:
     score = CorrectedScore(-0.02, 0.03, -0.08, 0.04, 0.3, 0.95)
-    (told,) = how_good(Evaluation({"mean_absolute_error": score}, 10, 0.95, 0))
-    assert told.endswith("are off by 0.30 grades on average; judged by the true ones, about 0.00 (0.00 to 0.04).")
+    (sentence,) = how_good(Evaluation({"mean_absolute_error": score}, 10, 0.95, 0))
+    assert sentence.endswith(
+        "are off by 0.30 grades on average; compared with the true ones, by about 0.00 (0.00 to 0.04)."
+    )
     unknown = replace(score, value=np.nan, low=np.nan, high=np.nan)
-    (told,) = how_good(Evaluation({"mean_absolute_error": unknown}, 10, 0.95, 0))
-    assert told.endswith("are off by 0.30 grades on average.")
+    (sentence,) = how_good(Evaluation({"mean_absolute_error": unknown}, 10, 0.95, 0))
+    assert sentence.endswith("are off by 0.30 grades on average.")
     assert how_good(Evaluation({}, 10, 0.95, 0)) == []
 
 
-def test_an_interval_that_tells_nothing_is_not_printed() -> None:
+def test_an_interval_that_is_too_wide_is_not_printed() -> None:
     known = CorrectedScore(0.2, 0.03, 0.14, 0.26, 0.3, 0.95)
     wide, endless = replace(known, low=-90.0, high=90.0), replace(known, low=-np.inf, high=np.inf)
-    lines = score_lines({"mean_absolute_error": known, "zero_one_loss": wide, "accuracy_off1": endless})
-    assert [line.interval for line in lines] == ["0.14 to 0.26", "too wide to tell", "too wide to tell"]
+    lines = score_lines({"mean_absolute_error": known, "zero_one_loss": wide, "accuracy_off1_score": endless})
+    assert [line.interval for line in lines] == ["0.14 to 0.26", "too wide to show", "too wide to show"]
 
 
 def test_every_known_doubt_has_plain_words_and_an_unknown_one_keeps_its_own() -> None:
-    sure = sureness_of(with_noise(findings(), is_identifiable=False, identifiability=DOUBTS).record)
+    sure = certainty_of(with_noise(findings(), doubts=DOUBTS).record)
     assert (sure.verdict, sure.tone) == ("In doubt", "doubt")
     (few, own), (nothing, unknown) = sure.doubts
-    assert few.startswith("There are few rows.")
+    assert few.startswith("There are few rows")
     assert own.startswith("only 300 samples")
     assert (nothing, unknown) == ("", "something nobody has a phrase for")
+
+
+@pytest.mark.parametrize("code", MEANINGS)
+def test_what_a_doubt_means_goes_by_its_code_whatever_its_sentence_says(code: str) -> None:
+    others = [other for other in MEANINGS if other != code]
+    # Words of every other doubt, and none at all.
+    for sentence in (*others, *(MEANINGS[other] for other in others), "", "only 300 samples; nearly flat; two starts"):
+        record = with_noise(findings(), doubts=(Doubt(code, sentence),)).record
+        assert certainty_of(record).doubts == ((MEANINGS[code], sentence),)
+    misspelt = with_noise(findings(), doubts=(Doubt(f"{code}-", MEANINGS[code]),)).record
+    assert certainty_of(misspelt).doubts == (("", MEANINGS[code]),)
+
+
+def test_every_code_has_a_meaning_of_its_own() -> None:
+    assert {
+        "few-samples": MEANINGS["few-samples"].startswith("There are few rows"),
+        "flat-likelihood": "different amounts of noise would explain" in MEANINGS["flat-likelihood"],
+        "starts-disagree": "different starting points" in MEANINGS["starts-disagree"],
+        "only-neighbors": "errors are of a single grade" in MEANINGS["only-neighbors"],
+        "maybe-clean": "no noise at all" in MEANINGS["maybe-clean"],
+        "too-few-rows": "so few rows" in MEANINGS["too-few-rows"],
+    } == dict.fromkeys(MEANINGS, True)
 
 
 def test_every_doubt_of_the_estimator_has_plain_words() -> None:
     noise, weights = slipping(3), {"none": 0.5, "other": 0.5}
     doubts = doubts_about(noise, np.full(3, 1 / 3), 0.2, weights, {"other": True}, 100)
     assert len(doubts) == 5
-    doubted = with_noise(findings(), is_identifiable=False, identifiability="; ".join(doubts)).record
-    meanings = [plain for plain, _ in sureness_of(doubted).doubts]
+    doubted = with_noise(findings(), doubts=doubts).record
+    meanings = [plain for plain, _ in certainty_of(doubted).doubts]
     assert all(meanings)
     assert len(set(meanings)) == 5
 
 
 def test_the_verdict_follows_the_width_of_the_interval() -> None:
     widths = [(90, 110), (50, 150), (0, 300)]
-    verdicts = [sureness_of(counting(100, low, high, 1000)).verdict for low, high in widths]
-    assert verdicts == ["Known well", "Known fairly well", "Known roughly"]
+    verdicts = [certainty_of(counting(100, low, high, 1000)).verdict for low, high in widths]
+    assert verdicts == ["Precise", "Fairly precise", "Imprecise"]
 
 
 def test_advice_fits_what_is_there() -> None:
-    titles = [title for title, _ in sureness_of(findings().record).advice]
+    titles = [title for title, _ in certainty_of(findings().record).advice]
     assert titles == [
         "Ask a second rater",
-        "Settle the suspicious rows",
-        "Say what is known already",
+        "Review the suspicious rows",
+        "Use what is already known",
         "Grade more rows",
     ]
-    given = with_noise(findings(n_rows=700, suspects=()), is_estimated=False).record
-    assert [title for title, _ in sureness_of(given).advice] == ["Ask a second rater"]
+    given = with_noise(findings(n_rows=700, suspects=()), source="given").record
+    assert [title for title, _ in certainty_of(given).advice] == ["Ask a second rater"]
 
 
 @pytest.mark.parametrize(
@@ -169,7 +212,7 @@ def test_advice_fits_what_is_there() -> None:
 def test_the_second_rater_gets_as_many_rows_as_tell_the_rate(n_graded: int, words: str) -> None:
     record = counting(0.15 * n_graded, 0, n_graded, n_graded)
     # 1.96^2 * 0.15 * 0.85 / 0.03^2 = 544.2, in tens.
-    assert sureness_of(record).advice[0][1].startswith(words)
+    assert certainty_of(record).advice[0][1].startswith(words)
 
 
 def test_numbers_are_rounded_for_readers() -> None:
@@ -184,7 +227,7 @@ def test_numbers_are_rounded_for_readers() -> None:
     ("classes", "first"), [(["3", "4", "5"], 3), (["1", "3"], None), (["a", "b"], None), (["1.0", "2.0"], None)]
 )
 def test_grades_one_apart_are_known_by_their_lowest(classes: list[str], first: int | None) -> None:
-    assert whole_numbers(classes) == first
+    assert first_of_consecutive(classes) == first
 
 
 def test_names_are_cut_and_kept_from_turning_the_sentence_round() -> None:

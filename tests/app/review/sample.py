@@ -8,18 +8,22 @@ from pathlib import Path
 
 import numpy as np
 
-from ordinoise.app.record import AuditRecord, NoiseFindings, Suspect, write_record
-from ordinoise.app.tables.columns import ColumnFindings
+from ordinoise._validation import Floats
+from ordinoise.app.record import AuditRecord, Suspect, write_record
+from ordinoise.columns.findings import ColumnFindings
+from ordinoise.noise import Noise
 
 CLASSES = ("3", "4", "5", "6", "7", "8")
 # Asymmetric, as a transposed reading of it must not pass.
-MATRIX = (
-    (0.84, 0.10, 0.04, 0.01, 0.005, 0.005),
-    (0.06, 0.80, 0.10, 0.02, 0.01, 0.01),
-    (0.01, 0.05, 0.82, 0.09, 0.02, 0.01),
-    (0.01, 0.02, 0.12, 0.75, 0.08, 0.02),
-    (0.005, 0.005, 0.03, 0.14, 0.72, 0.10),
-    (0.01, 0.01, 0.02, 0.04, 0.17, 0.75),
+MATRIX = np.array(
+    [
+        (0.84, 0.10, 0.04, 0.01, 0.005, 0.005),
+        (0.06, 0.80, 0.10, 0.02, 0.01, 0.01),
+        (0.01, 0.05, 0.82, 0.09, 0.02, 0.01),
+        (0.01, 0.02, 0.12, 0.75, 0.08, 0.02),
+        (0.005, 0.005, 0.03, 0.14, 0.72, 0.10),
+        (0.01, 0.01, 0.02, 0.04, 0.17, 0.75),
+    ]
 )
 COLUMNS = (
     ColumnFindings("alcohol", "number", "feature", 0, 60),
@@ -27,8 +31,8 @@ COLUMNS = (
     ColumnFindings("sulphates", "number", "feature", 0, 60),
     ColumnFindings("colour", "category", "feature", 0, 2),
     ColumnFindings("quality", "number", "target", 0, 6),
-    ColumnFindings("tasting note", "text", "left out", 0, 60, "free text is not used"),
-    ColumnFindings("label", "image", "left out", 0, 60, "pictures are not used"),
+    ColumnFindings("tasting note", "text", "ignored", 0, 60, "free text is not used"),
+    ColumnFindings("label", "image", "ignored", 0, 60, "pictures are not used"),
 )
 NOTES = (
     "Ripe plum and a little smoke; the finish is longer than the nose lets one hope.",
@@ -57,6 +61,15 @@ def sample_audit(folder: Path, n_suspects: int = 20, *, n_rows: int = 60) -> Aud
     return record
 
 
+def noise_of(rate: float, ends: tuple[float, float] | None, matrix: Floats = MATRIX) -> Noise:
+    """An estimate with this share of wrong labels, by the shares of the classes that are right most and least often."""
+    right = matrix.diagonal()
+    shares = np.zeros(len(matrix))
+    shares[right.argmin()] = (right.max() - (1 - rate)) / (right.max() - right.min())
+    shares[right.argmax()] = 1 - shares.sum()
+    return Noise(matrix, source="estimated", class_shares=shares, rate_interval=ends, method="ScoreLikelihood")
+
+
 def _rows(n_rows: int) -> list[list[str]]:
     draw = np.random.default_rng(7)
     return [
@@ -81,7 +94,6 @@ def _record(source: Path, rows: list[list[str]], n_suspects: int) -> AuditRecord
         _suspect(rows, int(row), rank, float(wrong))
         for rank, (row, wrong) in enumerate(zip(chosen, chance, strict=True), 1)
     ]
-    noise = NoiseFindings(MATRIX, None, None, 0.21, 0.16, 0.27, (0.05, 0.1, 0.3, 0.3, 0.2, 0.05), True, True, "")
     return AuditRecord(
         source=str(source.resolve()),
         digest=hashlib.sha256(source.read_bytes()).hexdigest(),
@@ -90,7 +102,7 @@ def _record(source: Path, rows: list[list[str]], n_suspects: int) -> AuditRecord
         columns=COLUMNS,
         n_rows=len(rows),
         n_graded=len(rows),
-        noise=noise,
+        noise=noise_of(0.21, (0.16, 0.27)),
         wrong=12.6,
         wrong_low=9.6,
         wrong_high=16.2,

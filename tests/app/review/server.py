@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import numpy as np
+
+from app.review.sample import noise_of
 from ordinoise.app.review import RefitOutcome, serve
 
 TOKEN = "a-secret-of-the-tests"
@@ -20,8 +23,8 @@ _starting.set_forkserver_preload(["app.review.server", "ordinoise.app.review.app
 def stand_in(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
     """What an estimate might give; long enough for a person to notice."""
     time.sleep(0.3)
-    near, far = ((0.9, 0.1), (0.2, 0.8)), ((0.85, 0.15), (0.2, 0.8))
-    return RefitOutcome(0.21, (0.16, 0.27), 0.19, (0.17, 0.21), near, far, len(rows))
+    near, far = np.array([(0.9, 0.1), (0.22, 0.78)]), np.array([(0.85, 0.15), (0.2, 0.8)])
+    return RefitOutcome(noise_of(0.21, (0.16, 0.27), near), noise_of(0.19, (0.17, 0.21), far), len(rows))
 
 
 def _run(folder: Path, port: int, ready: Connection, output: Path) -> None:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from app.review.client import Client
-from app.review.sample import CLASSES, MATRIX, sample_audit
+from app.review.sample import CLASSES, noise_of, sample_audit
 from ordinoise.app.record import AuditRecord, write_record
 from ordinoise.app.review import RefitOutcome, open_decisions
 from ordinoise.app.tables import delimiter_of, digest_of, read_text, write_table
@@ -64,9 +64,9 @@ def test_notes_and_undo_and_history(client: Client, record: AuditRecord) -> None
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"row": 10**6}, "row must be the row of a suspected label"),
-        ({"row": True}, "row must be the row of a suspected label"),
-        ({"row": [1]}, "row must be the row of a suspected label"),
+        ({"row": 10**6}, "row must be the row of a suspect"),
+        ({"row": True}, "row must be the row of a suspect"),
+        ({"row": [1]}, "row must be the row of a suspect"),
         ({"grade": "9"}, "grade must be one of"),
         ({"grade": ["5"]}, "grade must be one of"),
         ({"grade": 5}, "grade must be one of"),
@@ -97,7 +97,7 @@ def test_trouble_with_the_store_is_not_the_readers_fault(client: Client, record:
     client.app.state.desk.store._execute("PRAGMA query_only = ON")
     answer = client.decide(record.suspects[0].row, "5")
     assert answer.status_code == 503
-    assert "decisions must be a sound, writable store" in answer.json()["error"]
+    assert "decisions must be an undamaged, writable file" in answer.json()["error"]
 
 
 def test_everything_from_the_file_is_escaped_in_the_page(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_file_that_changed_since_the_audit_is_not_exported(client: Client, tmp
         file.write("1,2,3,red,5,late,labels/0.png\n")
     answer = client.post("/api/export")
     assert answer.status_code == 422
-    assert "must be the one that was audited" in answer.json()["error"]
+    assert "must be unchanged since its audit" in answer.json()["error"]
     assert not list(tmp_path.glob("*.reviewed*"))
     (tmp_path / "wine.csv").unlink()
     assert client.post("/api/export").status_code == 422
@@ -281,7 +281,7 @@ def test_any_kind_of_file_is_exported_as_csv_with_its_own_delimiter(tmp_path: Pa
 
 
 def _outcome(n_trusted: int) -> RefitOutcome:
-    return RefitOutcome(0.21, (0.16, 0.27), 0.19, (0.17, 0.21), MATRIX, MATRIX, n_trusted)
+    return RefitOutcome(noise_of(0.21, (0.16, 0.27)), noise_of(0.19, (0.17, 0.21)), n_trusted)
 
 
 def _finished(client: Client) -> dict[str, object]:
@@ -314,13 +314,13 @@ def test_one_estimate_runs_at_a_time_with_the_trusted_labels(audit: Path, record
     assert asked == [([first.row, second.row], ["4", "7"])]
     assert report["status"] == "done"
     assert report["words"] == [
-        "19 % (17 % to 21 %) of the labels are wrong by the new estimate, 21 % (16 % to 27 %) by the one before.",
-        "The interval is 64 % narrower than before.",
+        "19% (17% to 21%) of the labels are wrong by the new estimate, 21% (16% to 27%) by the previous one.",
+        "The interval is 64% narrower than before.",
         "No kind of error is clearly more or less common than before.",
     ]
 
 
-def test_an_estimate_that_fails_is_told_and_can_be_begun_again(audit: Path, record: AuditRecord) -> None:
+def test_an_estimate_that_fails_is_reported_and_can_be_begun_again(audit: Path, record: AuditRecord) -> None:
     results: list[RefitOutcome | Exception] = [ValueError("rows must be many, got 1"), _outcome(1)]
 
     def refit(rows: object, grades: object) -> RefitOutcome:

@@ -5,16 +5,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Route, expect
 
 from app.review.pages import FAINT_TEXTS, NAMELESS, ReviewPage
-from app.review.sample import sample_audit
+from app.review.sample import CLASSES, noise_of, sample_audit
 from app.review.server import Server
 from browser import browser
+from ordinoise._text import NOTHING, percent
 from ordinoise.app.record import AuditRecord, Suspect
-from ordinoise.app.review import open_decisions
+from ordinoise.app.review import RefitOutcome, in_words, open_decisions
 from ordinoise.app.tables import read_text
+from ordinoise.noise import Noise
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,7 @@ def test_a_whole_review_by_keyboard_with_a_reload_in_the_middle(
             assert _kept(audit) == wanted
         if turn == 9:
             tab.press("u")
-            expect(tab.page.locator("#status")).to_contain_text("Taken back")
+            expect(tab.page.locator("#status")).to_contain_text("Undone")
             assert tab.row == row
             tab.press(key)
             tab.saved()
@@ -94,8 +97,43 @@ def _finish(tab: ReviewPage, audit: Path, wanted: dict[int, str | None], record:
     recorded = read_text(audit.parent / "wine.csv")["quality"].to_list()
     assert grades == [wanted.get(row) or grade for row, grade in enumerate(recorded)]
     tab.page.click("#refit")
-    expect(tab.page.locator("#refit-result")).to_contain_text("The interval is 64 % narrower than before.")
+    expect(tab.page.locator("#refit-result")).to_contain_text("The interval is 64% narrower than before.")
     expect(tab.page.locator("#refit-result svg")).to_be_visible()
+
+
+def test_the_page_writes_shares_as_the_reports_do(server: Server, context: BrowserContext, record: AuditRecord) -> None:
+    tab = ReviewPage(context, server.address)
+    shares = [0, 1e-6, 0.0004, 0.0006, 0.0123, 0.05, 0.0996, 0.1, 0.126, 0.82, 0.9891, 0.991, 0.996, 0.9994, 0.9999, 1]
+    script = "async (shares) => shares.map((await import('/static/dom.js')).percent)"
+    assert tab.page.evaluate(script, shares) == [percent(share) for share in shares]
+    assert tab.page.evaluate(script, [None]) == [NOTHING]
+    probabilities = {suspect.row: suspect.probability_wrong for suspect in record.suspects}
+    assert tab.page.inner_text("#row-probability") == f"{percent(probabilities[tab.row])} probability of being wrong"
+
+
+@pytest.mark.parametrize(("before", "after"), [(None, 0.2), (0.2, None), (None, None)])
+def test_a_share_that_too_few_rows_left_open_is_not_drawn_as_none(
+    before: float | None, after: float | None, server: Server, context: BrowserContext
+) -> None:
+    unknown = Noise(np.eye(6), source="too few rows", class_shares=np.full(6, 1 / 6))
+    first, second = (unknown if rate is None else noise_of(rate, None) for rate in (before, after))
+    outcome = RefitOutcome(first, second, 20)
+    done = {"status": "done", "seconds": 1, **outcome.to_dict(), "words": in_words(outcome, CLASSES)}
+    tab = ReviewPage(context, server.address)
+    tab.press(*["a"] * 20)
+    tab.saved()
+    tab.page.route("**/api/refit", lambda route: route.fulfill(json=done))
+    tab.page.click("#refit")
+    result = tab.page.locator("#refit-result")
+    expect(result).to_contain_text("too few rows to estimate")
+    drawn = [(text, rate) for text, rate in (("before", before), ("now", after)) if rate is not None]
+    expect(result.locator("circle")).to_have_count(len(drawn))
+    for text, _ in drawn:
+        expect(result.locator("svg")).to_have_attribute("aria-label", f"Share of wrong labels: {text} 20%")
+    expect(result.locator("table")).to_have_count(0 if after is None else 1)
+    # A change from a matrix that nobody knew is none.
+    assert result.locator("small").all_inner_texts() == ([] if after is None else [""] * 36)
+    assert tab.complaints == []
 
 
 def test_two_tabs_at_once_and_two_reviewers(
@@ -126,10 +164,10 @@ def test_two_tabs_at_once_and_two_reviewers(
     with open_decisions(audit) as store:
         differs = next(grade for grade in "345678" if grade != store.state(rows[0]).grade)
     bob.press(differs)
-    expect(ann.page.locator("#progress-text")).to_contain_text("1 in disagreement")
+    expect(ann.page.locator("#progress-text")).to_contain_text("1 disputed")
     ann.page.select_option("#filter-status", "disputed")
     assert ann.row == rows[0]
-    expect(ann.page.locator("#verdicts")).to_contain_text(f"Reviewers disagree; the latest grade, {differs}, counts.")
+    expect(ann.page.locator("#verdicts")).to_contain_text(f"Reviewers disagree; the latest grade, {differs}, is used.")
     assert [*ann.complaints, *again.complaints, *bob.complaints] == []
     other.close()
 
@@ -144,7 +182,7 @@ def test_a_server_killed_in_the_middle_costs_no_decision(server: Server, context
     row = tab.row
     tab.press("k")
     expect(tab.page.locator("#alert")).to_contain_text(
-        "The server does not answer. 1 decision or note is not saved yet"
+        "The server does not respond. 1 decision or note is not saved yet"
     )
     assert tab.status == "1 change not saved yet"
     assert tab.page.locator(f'#list [data-row="{row}"]').get_attribute("data-status") == "pending"
@@ -194,7 +232,7 @@ def test_the_page_never_says_saved_before_the_server_did(server: Server, context
     expect(tab.page.locator("#alert")).to_contain_text("disk full")
     tab.until(lambda: bool(held))
     held.pop().fulfill(status=403, body="{}")
-    expect(tab.page.locator("#alert")).to_contain_text("started anew under another address")
+    expect(tab.page.locator("#alert")).to_contain_text("restarted at another address")
     assert tab.status == "1 change not saved yet"
     tab.until(lambda: bool(held))
     # The answer is lost on the way, though the decision was kept: it is sent again, and kept once.

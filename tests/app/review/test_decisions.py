@@ -239,7 +239,7 @@ def test_commits_reach_the_disk_before_they_return(store: DecisionStore) -> None
 def test_a_full_disk_is_one_sentence_and_loses_nothing(store: DecisionStore) -> None:
     store.decide("Ann", 3, "low")
     store._execute(f"PRAGMA max_page_count = {store._execute('PRAGMA page_count')}")
-    with pytest.raises(ValueError, match=r"decisions must be a sound, writable store of decisions, got .*full"):
+    with pytest.raises(ValueError, match=r"decisions must be an undamaged, writable file, got .*full"):
         store.write_note("Ann", 3, "x" * 100_000)
     store._execute("PRAGMA max_page_count = 100000")
     assert store.state(3).grade == "low"
@@ -256,7 +256,7 @@ def test_a_damaged_file_is_refused_with_a_sentence(path: Path) -> None:
     with pytest.raises(ValueError, match=r"decisions must be (undamaged|a sound)"):
         DecisionStore(path)
     path.write_bytes(b"not a database at all, but long enough to look at" * 9)
-    with pytest.raises(ValueError, match="decisions must be a sound, writable store of decisions"):
+    with pytest.raises(ValueError, match="decisions must be an undamaged, writable file"):
         DecisionStore(path)
 
 
@@ -282,7 +282,7 @@ def test_a_file_of_another_program_is_left_alone(path: Path) -> None:
 def test_decisions_about_another_audit_are_refused(path: Path) -> None:
     with DecisionStore(path, about="one") as store:
         store.decide("Ann", 3, "low")
-    with pytest.raises(ValueError, match="must hold decisions about this very audit"):
+    with pytest.raises(ValueError, match="decisions must be about this audit"):
         DecisionStore(path, about="other")
     with DecisionStore(path, about="one") as store:
         assert store.state(3).grade == "low"

@@ -5,49 +5,51 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.review.sample import CLASSES, MATRIX
+from app.review.sample import CLASSES, MATRIX, noise_of
+from ordinoise._text import percent
 from ordinoise.app.record import AuditRecord
 from ordinoise.app.review import RefitOutcome, in_words
-from ordinoise.app.review.reasons import grade_keys, percent, reasons
+from ordinoise.app.review.reasons import grade_keys, reasons
+from ordinoise.noise import Noise
 
 
 def test_reasons_read_the_matrix_by_true_grade_first(record: AuditRecord) -> None:
     posterior = (0.05, 0.02, 0.03, 0.82, 0.05, 0.03)
     suspect = replace(record.suspects[0], recorded="3", suggested="6", posterior=posterior, probability_wrong=0.95)
-    assert MATRIX[3][0] != MATRIX[0][3] or MATRIX[3][2] != MATRIX[2][3]
+    assert MATRIX[3, 0] != MATRIX[0, 3] or MATRIX[3, 2] != MATRIX[2, 3]
     assert reasons(record, suspect) == [
-        "The features speak for 6 (82 %); 3 was recorded (5 %).",
-        "Recording 6 as 3 is a rare slip here (1 % of the true 6): the two are 3 grades apart.",
+        "The features suggest 6 (82%); 3 was recorded (5.0%).",
+        "Recording 6 as 3 is a rare error here (1.0% of the true 6): the two are 3 grades apart.",
     ]
     near = replace(suspect, recorded="5", suggested="6")
     assert (
         reasons(record, near)[1]
-        == "Recording 6 as 5 is a common slip here (12 % of the true 6): the two are neighbours."
+        == "Recording 6 as 5 is a common error here (12% of the true 6): the two are neighbors."
     )
 
 
-def test_where_no_grade_has_half_of_the_chances_the_side_of_the_scale_is_told(record: AuditRecord) -> None:
+def test_where_no_grade_has_half_of_the_probabilities_the_side_of_the_scale_is_reported(record: AuditRecord) -> None:
     posterior = (0.02, 0.01, 0.02, 0.39, 0.25, 0.31)
     suspect = replace(record.suspects[0], recorded="3", suggested="7", posterior=posterior, probability_wrong=0.98)
     assert reasons(record, suspect)[0] == (
-        "The features speak for a higher grade (98 %), with 7 in the middle of what is likely; 3 was recorded (2 %)."
+        "The features suggest a higher grade (98%, median 7); 3 was recorded (2.0%)."
     )
     other = replace(suspect, recorded="8", suggested="5", posterior=(0.3, 0.2, 0.35, 0.05, 0.04, 0.06))
-    assert reasons(record, other)[0].startswith("The features speak for a lower grade (94 %), with 5 in the middle")
+    assert reasons(record, other)[0].startswith("The features suggest a lower grade (94%, median 5);")
 
 
-def test_a_suspect_whose_recorded_grade_is_likeliest_is_told_so(record: AuditRecord) -> None:
+def test_a_suspect_whose_recorded_grade_is_likeliest_is_reported_so(record: AuditRecord) -> None:
     posterior = (0.02, 0.03, 0.4, 0.3, 0.2, 0.05)
     suspect = replace(record.suspects[0], recorded="5", suggested="5", posterior=posterior, probability_wrong=0.6)
     first, second = reasons(record, suspect)
-    assert first == "5 was recorded and is still the likeliest (40 %), but 60 % speak against it."
-    assert second.startswith("Recording 6 as 5 is a common slip")
+    assert first == "5 was recorded and is still the most likely grade (40%), but other grades together have 60%."
+    assert second.startswith("Recording 6 as 5 is a common error")
 
 
 @given(share=st.floats(0, 1))
 def test_a_share_is_never_shown_as_none_or_all_unless_it_is(share: float) -> None:
-    assert (percent(share) == "0 %") == (share == 0)
-    assert (percent(share) == "100 %") == (share == 1)
+    assert (percent(share) == "0%") == (share == 0)
+    assert (percent(share) == "100%") == (share == 1)
 
 
 @pytest.mark.parametrize(
@@ -65,17 +67,28 @@ def test_a_key_is_the_grade_itself_where_every_grade_is_a_digit(classes: tuple[s
     assert grade_keys(classes) == keys
 
 
-def test_words_tell_the_entry_that_moved_most_by_true_grade_first() -> None:
-    after = np.array(MATRIX)
+def test_too_few_rows_are_reported_in_place_of_a_share() -> None:
+    unknown = Noise(np.eye(6), source="too few rows", class_shares=np.full(6, 1 / 6))
+    known = noise_of(0.22, (0.17, 0.27))
+    assert in_words(RefitOutcome(unknown, known, 5), CLASSES) == [
+        "22% (17% to 27%) of the labels are wrong by the new estimate; before, there were too few rows to estimate it."
+    ]
+    assert in_words(RefitOutcome(known, unknown, 5), CLASSES) == [
+        "There are too few rows to estimate how many labels are wrong."
+    ]
+    assert RefitOutcome(unknown, known, 5).to_dict()["rate_before"] is None
+
+
+def test_sentences_name_the_entry_that_moved_most_by_true_grade_first() -> None:
+    after = MATRIX.copy()
     after[3, 2] += 0.06
     after[3, 3] -= 0.06
-    matrix = tuple(map(tuple, after.tolist()))
-    outcome = RefitOutcome(0.2, (0.1, 0.3), 0.22, (0.05, 0.35), MATRIX, matrix, 5)
+    outcome = RefitOutcome(noise_of(0.2, (0.1, 0.3)), noise_of(0.22, (0.05, 0.35), after), 5)
     _, sharper, moved = in_words(outcome, CLASSES)
-    assert sharper == "The interval is 50 % wider than before: the decisions do not sharpen it."
-    assert moved == "Recording 6 as 5 is more common than it seemed: 18 %, before 12 %."
-    back = RefitOutcome(0.2, None, 0.22, None, matrix, MATRIX, 5)
+    assert sharper == "The interval is 50% wider than before: the decisions do not narrow it."
+    assert moved == "Recording 6 as 5 is more common than estimated: 18%, before 12%."
+    back = RefitOutcome(noise_of(0.2, None, after), noise_of(0.22, None), 5)
     assert in_words(back, CLASSES) == [
-        "22 % of the labels are wrong by the new estimate, 20 % by the one before.",
-        "Recording 6 as 5 is less common than it seemed: 12 %, before 18 %.",
+        "22% of the labels are wrong by the new estimate, 20% by the previous one.",
+        "Recording 6 as 5 is less common than estimated: 12%, before 18%.",
     ]

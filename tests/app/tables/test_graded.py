@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ordinoise.app.tables import features_of, graded_table, grades_of, read_table
+from ordinoise.app.tables import features_of, graded_table, grades_of, read_table, read_text, write_table
 
 Put = Callable[..., Path]
 MIXED = """\
@@ -30,13 +30,13 @@ def mixed(put: Put) -> Path:
 def test_a_file_is_understood_column_by_column(mixed: Path) -> None:
     table = graded_table(mixed, "stars")
     assert [(column.name, column.kind, column.role) for column in table.columns] == [
-        ("id", "number", "left out"),
+        ("id", "number", "ignored"),
         ("size", "number", "feature"),
         ("fresh", "flag", "feature"),
         ("day", "date", "feature"),
         ("colour", "category", "feature"),
-        ("name", "text", "left out"),
-        ("photo", "image", "left out"),
+        ("name", "text", "ignored"),
+        ("photo", "image", "ignored"),
         ("stars", "number", "target"),
     ]
     assert [column.n_missing for column in table.columns] == [0, 1, 1, 1, 1, 0, 0, 1]
@@ -54,31 +54,24 @@ def test_features_and_labels_are_those_of_the_graded_rows(mixed: Path) -> None:
 
 
 def test_words_say_what_was_done(mixed: Path) -> None:
-    assert graded_table(mixed, "stars").words == (
-        "1 row without a grade is left out.",
-        "column 'id' is left out: it counts the rows.",
+    assert graded_table(mixed, "stars").messages == (
+        "1 row without a grade is ignored.",
+        "column 'id' is ignored: it counts the rows.",
         "column 'day' is a feature: days since 1970-01-01 stand for it.",
-        "column 'name' is left out: 34 different texts in 34 rows.",
-        "column 'photo' is left out: it names pictures.",
+        "column 'name' is ignored: 34 different texts in 34 rows.",
+        "column 'photo' is ignored: it names pictures.",
     )
 
 
-def test_there_are_no_words_where_nothing_was_done(put: Put) -> None:
-    assert graded_table(put("x,y\n5,1\n6,2\n"), "y").words == ()
-    assert graded_table(put("x,y\n5,1\n6,2\n7,\n8,NA\n"), "y").words == ("2 rows without a grade are left out.",)
+def test_there_are_no_messages_where_nothing_was_done(put: Put) -> None:
+    assert graded_table(put("x,y\n5,1\n6,2\n"), "y").messages == ()
+    assert graded_table(put("x,y\n5,1\n6,2\n7,\n8,NA\n"), "y").messages == ("2 rows without a grade are ignored.",)
 
 
 def test_ignored_columns_are_no_features_whatever_is_wrong_with_them(put: Put) -> None:
     table = graded_table(put("bad,empty,x,y\ninf,,1,1\n1,,2,2\n"), "y", ignore=["empty", "bad"])
     assert table.features.columns == ["x"]
-    assert table.words == ("column 'bad' is left out: as asked.", "column 'empty' is left out: as asked.")
-
-
-def test_features_may_be_named(mixed: Path) -> None:
-    table = graded_table(mixed, "stars", features=["colour", "size"], ignore=["colour"])
-    assert table.features.columns == ["size"]
-    assert "column 'id' is left out: it is not among the features asked for." in table.words
-    assert "column 'colour' is left out: as asked." in table.words
+    assert table.messages == ("column 'bad' is ignored: as requested.", "column 'empty' is ignored: as requested.")
 
 
 def test_cells_of_any_row_are_shown_as_text(mixed: Path) -> None:
@@ -107,6 +100,24 @@ def test_the_same_file_read_as_another_gives_the_same_features_and_grades(mixed:
     assert labels.tolist() == table.labels.tolist()
 
 
+@pytest.mark.parametrize("read", [read_table, read_text])
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+@pytest.mark.parametrize("order", [None, "3,2,1"])
+def test_a_csv_file_and_its_twins_give_the_same_findings_features_and_labels(
+    mixed: Path, suffix: str, read: Callable[[Path], pl.DataFrame], order: str | None
+) -> None:
+    """Whether the twin holds values with types or, as a table of strings, the text of the cells."""
+    write_table(read(mixed), mixed.with_suffix(suffix))
+    table, twin = (graded_table(path, "stars", order=order) for path in (mixed, mixed.with_suffix(suffix)))
+    assert twin.columns == table.columns
+    assert (twin.classes, twin.messages, twin.categories) == (table.classes, table.messages, table.categories)
+    assert twin.features.equals(table.features)
+    assert twin.labels.tolist() == table.labels.tolist()
+    assert twin.rows.tolist() == table.rows.tolist()
+    assert twin.text_cells([0, 1]) == table.text_cells([0, 1])
+    assert twin.digest != table.digest
+
+
 def test_names_that_look_like_patterns_are_names(put: Put) -> None:
     table = graded_table(put("^.*$,*,^y$\n1,a,1\n3,b,2\n"), "^y$")
     assert table.features.rows(named=True) == [{"^.*$": 1.0, "*": "a"}, {"^.*$": 3.0, "*": "b"}]
@@ -114,16 +125,17 @@ def test_names_that_look_like_patterns_are_names(put: Put) -> None:
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
-    "no order": ("x,y\n1,a\n2,b\n", {}, "order must say which grade is lower than which"),
+    "no order": ("x,y\n1,a\n2,b\n", {}, "order must list the grades from lowest to highest"),
     "constant": ("x,y\n1,1\n2,1\n", {}, "target must have at least two grades, got 1 in every row of 'y'"),
     "absent": ("x,yy\n1,1\n2,2\n", {}, r"target must name a column of the file, got 'y'; did you mean 'yy'\?"),
     "empty feature": (
         "x,z,y\n1,,1\n2,NA,2\n",
         {},
-        "file must have a value in every feature, got nothing but missing cells in column 'z'; --ignore z leaves it out",
+        "file must have a value in every feature, got only missing cells in column 'z'; --ignore z skips it",
     ),
     "empty where graded": ("x,z,y\n1,,1\n2,,2\n3,5,\n4,,\n", {}, "file must have a value in every feature"),
     "infinite": ("x,y\n1,1\ninf,2\n", {}, "file must hold finite numbers, got inf in column 'x', row 2"),
+    "infinite where ungraded": ("x,y\n1,1\n2,2\n-inf,\n", {}, "file must hold finite numbers, got -inf .* row 3"),
     "no feature": (
         "y\n1\n2\n",
         {},
@@ -132,20 +144,14 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
     "all ignored": (
         "x,y\n1,1\n2,2\n",
         {"ignore": ["x"]},
-        r"file must have a column to learn from, got .* \('x': as asked\)",
+        r"file must have a column to learn from, got .* \('x': as requested\)",
     ),
     "ignored absent": (
         "xs,y\n1,1\n2,2\n",
         {"ignore": ["x"]},
         r"ignore must name a column .*, got 'x'; did you mean 'xs'\?",
     ),
-    "ignored target": ("x,y\n1,1\n2,2\n", {"ignore": ["y"]}, "ignore must leave the target alone, got 'y'"),
-    "feature absent": (
-        "x,y\n1,1\n2,2\n",
-        {"features": ["q"]},
-        "features must name a column of the file, got 'q'; the columns",
-    ),
-    "feature target": ("x,y\n1,1\n2,2\n", {"features": ["x", "y"]}, "features must leave the target out, got 'y'"),
+    "ignored target": ("x,y\n1,1\n2,2\n", {"ignore": ["y"]}, "ignore must not name the target, got 'y'"),
 }
 
 
@@ -170,10 +176,10 @@ def test_parquet_columns_of_any_type_are_understood(tmp_path: Path) -> None:
     assert table.classes == (1, 2)
     assert table.features.rows() == [("a", 1.0), ("a", 3.0)]
     assert table.text_cells([0]) == [("a", "1", "[1]", "1.0")]
-    assert table.words[1] == "column 'list' is left out: its type is List."
+    assert table.messages[1] == "column 'list' is ignored: its type is List."
 
 
 def test_a_parquet_column_of_nothing_is_refused_as_in_csv(tmp_path: Path) -> None:
     pl.DataFrame({"x": [1, 2], "z": [None, None], "y": [1, 2]}).write_parquet(tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match=r"nothing but missing cells in column 'z'; --ignore z leaves it out$"):
+    with pytest.raises(ValueError, match=r"only missing cells in column 'z'; --ignore z skips it$"):
         graded_table(tmp_path / "t.parquet", "y")

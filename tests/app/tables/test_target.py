@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinoise.app.tables import grades_of
-from ordinoise.app.tables.target import ordered_classes
+from ordinoise.app.tables.target import Classes, graded_rows
+
+
+def ordered_classes(frame: pl.DataFrame, target: str, order: Sequence[object] | str | None = None) -> Classes:
+    return graded_rows(frame, target, order)[0]
 
 
 def column(*cells: object) -> pl.DataFrame:
@@ -100,7 +105,7 @@ def test_categories_are_text_whatever_order_they_are_stored_in() -> None:
     ],
 )
 def test_without_an_order_text_is_refused_and_its_values_are_shown(cells: tuple[object, ...], shown: str) -> None:
-    sentence = r"^order must say which grade is lower than which, got none for 'grade', which holds "
+    sentence = r"^order must list the grades from lowest to highest, got none for 'grade', which holds "
     with pytest.raises(ValueError, match=sentence + shown):
         ordered_classes(column(*cells), "grade")
 
@@ -128,7 +133,7 @@ REFUSED: dict[str, tuple[pl.DataFrame, str, Any, str]] = {
         column("NA", None),
         "grade",
         None,
-        "target must have grades, got nothing but missing cells in 'grade'",
+        "target must have grades, got only missing cells in 'grade'",
     ),
     "infinite": (
         column(1.5, float("inf")),
@@ -172,7 +177,7 @@ REFUSED: dict[str, tuple[pl.DataFrame, str, Any, str]] = {
         column("a", "b"),
         "grade",
         "a,,b",
-        "order must name a grade between two commas, got an empty name",
+        "order must have a grade between any two commas, got an empty name",
     ),
     "word": (column(1, 2), "grade", "1,2,x", "order must hold numbers, as the grades 1, 2 are, got 'x'"),
     "long order": (column(1, 2), "grade", range(51), "order must have at most 50 grades, got 51"),
@@ -213,9 +218,9 @@ def test_one_known_grade_is_enough_for_another_file() -> None:
 @pytest.mark.parametrize(
     ("cells", "sentence"),
     [
-        (("lov", "high"), r"target must hold no grades but the known ones, got 'lov' in 'grade'; did you mean 'low'\?"),
-        ((7,), "target must hold no grades but the known ones, got '7' in 'grade'; they are 'low', 'high'"),
-        ((None,), "target must have grades, got nothing but missing cells in 'grade'"),
+        (("lov", "high"), r"target must hold known grades only, got 'lov' in 'grade'; did you mean 'low'\?"),
+        ((7,), "target must hold known grades only, got '7' in 'grade'; they are 'low', 'high'"),
+        ((None,), "target must have grades, got only missing cells in 'grade'"),
     ],
 )
 def test_another_file_with_unknown_grades_gets_a_sentence(cells: tuple[object, ...], sentence: str) -> None:

@@ -168,8 +168,8 @@ def test_training_stops_at_the_least_validation_loss(kind: Any) -> None:
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"params": {"objective": "binary"}}, r"params must leave out what the correction sets itself, got 'objective'"),
-    ({"params": {"nthread": 3}}, r"params must leave out what the correction sets itself, got 'nthread'"),
+    ({"params": {"objective": "binary"}}, r"params must leave out what training sets itself, got 'objective'"),
+    ({"params": {"nthread": 3}}, r"params must leave out what training sets itself, got 'nthread'"),
     ({"params": {"min_data": 3}}, r"got 'min_data'; set min_child_samples="),
     ({"params": {"cat_smoth": 3}}, r"name in params must be one of .*; did you mean 'cat_smooth'\?"),
     ({"num_leaves": 1}, r"num_leaves must be a whole number of at least 2, got 1"),
@@ -189,7 +189,7 @@ def test_trees_of_another_head_are_refused_with_a_sentence() -> None:
     found = train(
         sample, ForwardSoftmax(np.eye(3)[None]), np.full(3, 1 / 3), BoosterSettings(n_jobs=1), n_rounds=2, seed=0
     )
-    with pytest.raises(ValueError, match=r"text must hold 1 tree\(s\) a round, got 3"):
+    with pytest.raises(ValueError, match=r"text must hold 1 tree\(s\) per round, got 3"):
         _ = Ensemble("ordered", found.ensemble.text, np.zeros(2)).booster
     with pytest.raises(ValueError, match=r"text must hold LightGBM's trees"):
         _ = Ensemble("ordered", "no trees", np.zeros(2)).booster

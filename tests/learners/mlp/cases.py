@@ -39,10 +39,6 @@ def objective(name: str, *noises: Floats) -> Objective:
     loss, _, kind = name.partition(" ")
     if kind == "plain":
         return Objective(loss, np.stack([LEVELS] * len(matrices)))
-    if kind == "non-negative":
-        # Softer levels for another rater, who would else read the first one's unnoticed.
-        softness = [0.1 if matrix is OTHER_NOISE else 0.0 for matrix in matrices]
-        return Objective(loss, np.stack([LEVELS * (1 - s) + s / 2 for s in softness]), correction=inverses)
     return Objective(loss, inverses @ LEVELS)
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from ordinoise.learners.mlp import Architecture, Network, Objective, Optimiser
+from ordinoise.learners.mlp import Architecture, Network, Objective, Optimizer
 
 ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh, "identity": lambda units: units}
 FLOOR = 1e-4
@@ -19,7 +19,7 @@ def twin_parameters(
     features: NDArray[np.float64],
     labels: NDArray[np.int64],
     objective: Objective,
-    optimiser: Optimiser,
+    optimizer: Optimizer,
     max_epochs: int,
     rng: np.random.Generator,
     sample_weight: NDArray[np.float64] | None = None,
@@ -28,16 +28,16 @@ def twin_parameters(
     """The flat parameters after training."""
     weights = np.ones(len(labels)) if sample_weight is None else sample_weight / sample_weight.mean()
     who = np.zeros(len(labels), dtype=np.int64) if raters is None else raters
-    standardised = torch.from_numpy((features - network.center) / network.scale)
+    standardized = torch.from_numpy((features - network.center) / network.scale)
     arrays = {
         name: torch.from_numpy(array.astype(np.float64)).requires_grad_() for name, array in network.arrays.items()
     }
-    adamw = _adamw(network.architecture, optimiser, arrays)
+    adamw = _adamw(network.architecture, optimizer, arrays)
     for _ in range(max_epochs):
-        order = rng.permutation(len(labels)) if optimiser.shuffle else np.arange(len(labels))
-        for start in range(0, len(order), optimiser.batch_size):
-            rows = order[start : start + optimiser.batch_size]
-            outputs = twin_outputs(network.architecture, arrays, standardised[rows])
+        order = rng.permutation(len(labels)) if optimizer.shuffle else np.arange(len(labels))
+        for start in range(0, len(order), optimizer.batch_size):
+            rows = order[start : start + optimizer.batch_size]
+            outputs = twin_outputs(network.architecture, arrays, standardized[rows])
             loss = twin_loss(network.architecture, arrays, outputs, labels[rows], who[rows], weights[rows], objective)
             adamw.zero_grad()
             loss.backward()
@@ -45,15 +45,15 @@ def twin_parameters(
     return np.concatenate([array.detach().numpy().ravel() for array in arrays.values()])
 
 
-def _adamw(architecture: Architecture, optimiser: Optimiser, arrays: dict[str, Tensor]) -> torch.optim.AdamW:
-    decays = optimiser.decay_thresholds or architecture.head == "softmax"
+def _adamw(architecture: Architecture, optimizer: Optimizer, arrays: dict[str, Tensor]) -> torch.optim.AdamW:
+    decays = optimizer.decay_thresholds or architecture.head == "softmax"
     rest = [array for name, array in arrays.items() if name != "offsets"]
     groups = [
-        {"params": rest, "weight_decay": optimiser.weight_decay},
-        {"params": [arrays["offsets"]], "weight_decay": optimiser.weight_decay if decays else 0.0},
+        {"params": rest, "weight_decay": optimizer.weight_decay},
+        {"params": [arrays["offsets"]], "weight_decay": optimizer.weight_decay if decays else 0.0},
     ]
-    betas = (optimiser.beta_1, optimiser.beta_2)
-    return torch.optim.AdamW(groups, lr=optimiser.learning_rate, betas=betas, eps=optimiser.epsilon)
+    betas = (optimizer.beta_1, optimizer.beta_2)
+    return torch.optim.AdamW(groups, lr=optimizer.learning_rate, betas=betas, eps=optimizer.epsilon)
 
 
 def twin_outputs(architecture: Architecture, arrays: dict[str, Tensor], units: Tensor) -> Tensor:
@@ -76,7 +76,7 @@ def twin_loss(
     weights: NDArray[np.float64],
     objective: Objective,
 ) -> Tensor:
-    """Mean loss of a batch, or its non-negative risk."""
+    """Mean loss of a batch."""
     w, table = torch.from_numpy(weights), torch.from_numpy(objective.table)
     if objective.loss == "forward":
         noise = table[raters, :, labels]
@@ -85,13 +85,7 @@ def twin_loss(
             tangent = -np.log(FLOOR) + (FLOOR - chance) / FLOOR
             return (w * torch.where(chance < FLOOR, tangent, -torch.log(chance.clamp(min=FLOOR)))).mean()
         return (-w * torch.log(chance)).mean()
-    if objective.correction is None:
-        return (w * level_losses(objective.loss, outputs, table[raters, labels])).mean()
-    correction = torch.from_numpy(objective.correction)[raters, labels]
-    risk = torch.zeros((), dtype=torch.float64)
-    for k in range(architecture.n_classes):
-        risk = risk + (w * correction[:, k] * level_losses(objective.loss, outputs, table[raters, k])).mean().abs()
-    return risk
+    return (w * level_losses(objective.loss, outputs, table[raters, labels])).mean()
 
 
 def level_losses(loss: str, logits: Tensor, levels: Tensor) -> Tensor:

@@ -47,7 +47,7 @@ def plain(_: Path) -> dict[str, Any]:
     weights = np.random.default_rng(1).uniform(0.1, 3, len(labels))
     variants: dict[str, dict[str, Any]] = {
         "forward": {"early_stopping": True, "n_iter_no_change": 3},
-        "risk": {"correction": "unbiased", "nonnegative_risk": True, "max_grad_norm": 0.5},
+        "unbiased": {"correction": "unbiased", "max_grad_norm": 0.5},
     }
     found = {}
     for name, changes in variants.items():

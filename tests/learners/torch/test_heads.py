@@ -11,6 +11,7 @@ from ordinoise.learners.mlp import Architecture, initial_network
 torch = pytest.importorskip("torch", reason="the heads are PyTorch's")
 torch.set_num_threads(1)
 ot: Any = pytest.importorskip("ordinoise.learners.torch")
+from ordinoise.learners.torch.modules import MLP  # noqa: E402
 
 HEADS = ["ThresholdHead", "OrderedThresholdHead"]
 
@@ -66,8 +67,8 @@ BAD: list[tuple[Any, str]] = [
     (lambda: ot.ThresholdHead(0, 4), r"in_features must be a whole number of at least 1, got 0"),
     (lambda: ot.ThresholdHead(3, 1), r"num_classes must be a whole number of at least 2, got 1"),
     (lambda: ot.OrderedThresholdHead(3, 4, [1, 2]), r"class_frequencies must be 4 non-negative numbers, not all zero"),
-    (lambda: ot.MLP(3, (0,)), r"hidden_layer_sizes must be a whole number of at least 1, got 0"),
-    (lambda: ot.MLP(3, activation="relus"), r"activation must be one of .*did you mean 'relu'\?"),
+    (lambda: MLP(3, (0,)), r"hidden_layer_sizes must be a whole number of at least 1, got 0"),
+    (lambda: MLP(3, activation="relus"), r"activation must be one of .*did you mean 'relu'\?"),
 ]
 
 

@@ -10,7 +10,6 @@ import oracles
 from ordinoise import losses as in_numpy
 from ordinoise.levels import class_probabilities as numpy_class_probabilities
 from ordinoise.levels import corrected_levels, level_table
-from ordinoise.noise import correction_matrix
 from strategies import noise_matrices
 
 torch = pytest.importorskip("torch", reason="the losses are PyTorch's")
@@ -121,29 +120,6 @@ def test_a_label_that_the_matrix_rules_out_costs_much_but_not_everything() -> No
     loss = ot.forward_nll(logits, torch.tensor([2]), noise)
     loss.sum().backward()
     assert 9 < loss.item() < 20
-
-
-@pytest.mark.parametrize("loss", ["cross_entropy", "hinge"])
-def test_the_nonnegative_risk_is_the_sum_of_absolute_class_risks(loss: str) -> None:
-    labels = np.arange(40) % 4
-    logits = 6.0 * (labels[:, None] - np.array([0.5, 1.5, 2.5]))  # fits the noise, as a large network would
-    weights = np.random.default_rng(0).uniform(0.2, 2, len(labels))
-    inverse = correction_matrix(NOISE)
-    f, y, c, w = _tensors(logits, labels, inverse, weights)
-    ours = ot.nonnegative_risk(f, y, c, getattr(ot, loss), weights=w)
-    reference = getattr(in_numpy, loss)
-    risks = [
-        (weights * inverse[labels, k] * reference(logits, level_table(4)[[k] * len(labels)])).mean() for k in range(4)
-    ]
-    assert float(ours) == pytest.approx(np.abs(risks).sum())
-    signed = float((w * getattr(ot, loss)(f, y, torch.from_numpy(corrected_levels(NOISE)))).mean())
-    assert sum(risks) == pytest.approx(signed)
-    assert float(ours) > signed + 0.1, "some class's share was negative, else nothing was kept"
-
-
-def test_no_noise_leaves_the_nonnegative_risk_plain() -> None:
-    f, y = _tensors(*_problem(3))
-    torch.testing.assert_close(ot.nonnegative_risk(f, y, torch.eye(4)), ot.cross_entropy(f, y).mean())
 
 
 @given(SEEDS)

@@ -128,7 +128,7 @@ def test_a_parquet_folder_is_learnt_from_as_from_memory(parquet_folder: Path, ea
 BAD_DATASETS: list[tuple[dict[str, Any], Any, dict[str, Any], str]] = [
     ({"classes": None}, Mapped(SCALED, Y), {}, r"classes must name the labels from lowest to highest when X is a dataset"),
     ({}, Mapped(SCALED, Y), {"y": Y}, r"y, sample_weight and raters must be None when X is a dataset"),
-    ({"noise": "estimate"}, Mapped(SCALED, Y), {}, r"noise must be None or known matrices when X is a dataset"),
+    ({"noise": "estimate"}, Mapped(SCALED, Y), {}, r"noise must be known when X is a dataset"),
     ({"class_weight": "balanced"}, Mapped(SCALED, Y), {}, r"class_weight must be a mapping when X is a dataset"),
     ({}, Mapped(SCALED, Y + 7), {}, r"the labels of X must hold only the labels \[0, 1, 2, 3\]"),
     ({}, Mapped(SCALED), {}, r"X must yield samples \(x, label\[, weight\[, rater\]\]\)"),

@@ -43,7 +43,7 @@ def test_threads_keep_the_contract_of_an_executor() -> None:
         left = pool.submit(int)
     with pytest.raises(CancelledError):
         left.result(timeout=10)
-    with pytest.raises(RuntimeError, match="after the end"):
+    with pytest.raises(RuntimeError, match="after its end"):
         pool.submit(int)
     gate.set()
     pool.shutdown()
@@ -95,7 +95,7 @@ def test_a_scheduler_that_dies_ends_the_run_and_loses_nothing(
     store: ResultStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster_module, "SECONDS_TO_CONNECT", 0.5)
-    monkeypatch.setattr(cluster_module, "SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr(cluster_module, "SECONDS_BETWEEN_CHECKS", 0.1)
     with LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=":0"
     ) as user:
@@ -104,7 +104,7 @@ def test_a_scheduler_that_dies_ends_the_run_and_loses_nothing(
             if len(store.keys()) == 3:
                 user.close()
 
-        message = "scheduler must stay within reach, got a connection that is lost; what is finished is kept"
+        message = "scheduler must stay reachable, got a lost connection; finished trials are stored"
         with pytest.raises(ValueError, match=message), executor(scheduler=user.scheduler_address) as pool:
             run_plan(toys(50, pause=0.02), toy, store, pool, on_result=close_once)
     assert 3 <= len(store.keys()) < 50
@@ -146,7 +146,7 @@ def test_dask_is_asked_for_by_name_where_it_is_missing(monkeypatch: pytest.Monke
         ({"cluster": "loc"}, r"cluster must be one of \['local'\], got 'loc'; did you mean 'local'?"),
         (
             {"scheduler": "tcp://a:1", "workers": 2},
-            "scheduler must come alone, got workers=2 and cluster=None beside it",
+            "scheduler must come alone, got workers=2 and cluster=None too",
         ),
         ({"scheduler": "tcp://a:1", "cluster": "local"}, "scheduler must come alone"),
     ],

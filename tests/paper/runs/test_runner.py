@@ -85,12 +85,12 @@ class Lossy(Inline):
 def test_results_come_in_the_order_of_the_plan(store: ResultStore, pool: Executor) -> None:
     pauses = [0.03, 0.0, 0.02, 0.0, 0.01, 0.0]
     plan = [Toy(number, pause=pause) for number, pause in enumerate(pauses)]
-    told: list[StoredResult | Failure] = []
-    outcome = run_plan(plan, toy, store, pool, on_result=lambda result, _: told.append(result))
+    seen: list[StoredResult | Failure] = []
+    outcome = run_plan(plan, toy, store, pool, on_result=lambda result, _: seen.append(result))
     assert [result.trial for result in outcome.results] == [trial_record(trial) for trial in plan]
     assert [result.result for result in outcome.results] == [toy(trial) for trial in plan]
-    assert [result.key for result in told] != [result.key for result in outcome.results]
-    assert {result.key for result in told} == {trial_key(trial) for trial in plan}
+    assert [result.key for result in seen] != [result.key for result in outcome.results]
+    assert {result.key for result in seen} == {trial_key(trial) for trial in plan}
 
 
 def test_what_is_stored_is_not_run_again(store: ResultStore, pool: Executor, log: Path) -> None:
@@ -132,8 +132,8 @@ def _fails_for_odd(trial: Toy) -> dict[str, Any]:
 
 def test_a_trial_that_fails_stops_no_other_and_is_tried_again(store: ResultStore, pool: Executor) -> None:
     plan = toys(6)
-    told: list[StoredResult | Failure] = []
-    outcome = run_plan(plan, _fails_for_odd, store, pool, on_result=lambda result, _: told.append(result))
+    seen: list[StoredResult | Failure] = []
+    outcome = run_plan(plan, _fails_for_odd, store, pool, on_result=lambda result, _: seen.append(result))
     assert [result.trial["number"] for result in outcome.results] == [0, 2, 4]
     assert [failure.trial for failure in outcome.failures] == [trial_record(trial) for trial in plan[1::2]]
     assert [failure.error.split(" (")[0] for failure in outcome.failures] == [
@@ -142,15 +142,15 @@ def test_a_trial_that_fails_stops_no_other_and_is_tried_again(store: ResultStore
         "SystemExit: enough",
     ]
     assert "(test_runner.py, line " in outcome.failures[0].error
-    assert {one.key for one in told if isinstance(one, Failure)} == {one.key for one in outcome.failures}
-    assert {one.key for one in told if isinstance(one, StoredResult)} == {one.key for one in outcome.results}
+    assert {one.key for one in seen if isinstance(one, Failure)} == {one.key for one in outcome.failures}
+    assert {one.key for one in seen if isinstance(one, StoredResult)} == {one.key for one in outcome.results}
     again = run_plan(plan, toy, store, pool)
     assert (len(again.results), again.failures, again.n_reused) == (6, [], 3)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
-    [({"model": object()}, "result.model must be a plain value"), (3.5, "run must give a mapping .*, got float")],
+    [({"model": object()}, "result.model must be a plain value"), (3.5, "run must return a mapping .*, got float")],
 )
 def test_a_result_that_cannot_be_kept_is_a_failure(store: ResultStore, given: Any, message: str) -> None:
     (failure,) = run_plan(toys(1), lambda _: given, store, Inline()).failures
@@ -162,10 +162,10 @@ def test_few_trials_are_in_flight_at_a_time(store: ResultStore) -> None:
     pool = Inline()
     ahead: list[int] = []
 
-    def told(_: StoredResult | Failure, __: float) -> None:
+    def on_result(_: StoredResult | Failure, __: float) -> None:
         ahead.append(len(pool.submitted) - len(ahead))
 
-    run_plan(toys(50), toy, store, pool, on_result=told, n_in_flight=7)
+    run_plan(toys(50), toy, store, pool, on_result=on_result, n_in_flight=7)
     assert max(ahead) == 7
     with pytest.raises(ValueError, match="n_in_flight must be a whole number of at least 1, got 0"):
         run_plan(toys(1), toy, store, pool, n_in_flight=0)
@@ -202,9 +202,7 @@ def test_a_lost_trial_is_handed_out_again(store: ResultStore, log: Path) -> None
 def test_a_trial_lost_again_and_again_is_a_failure(store: ResultStore) -> None:
     outcome = run_plan(toys(2), toy, store, Lossy(5), n_in_flight=1)
     assert [failure.trial["number"] for failure in outcome.failures] == [0]
-    assert outcome.failures[0].error.startswith(
-        "no worker brought it to an end in 3 attempts: RuntimeError: KilledWorker"
-    )
+    assert outcome.failures[0].error.startswith("no worker finished it in 3 attempts: RuntimeError: KilledWorker")
     assert [result.trial["number"] for result in outcome.results] == [1]
 
 
@@ -262,11 +260,11 @@ def test_a_default_that_changed_is_refused(store: ResultStore, pool: Executor) -
 
 
 def test_an_error_of_the_caller_keeps_what_is_finished(store: ResultStore) -> None:
-    def told(*_: Any) -> None:
+    def on_result(*_: Any) -> None:
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        run_plan(toys(4), toy, store, Inline(), on_result=told)
+        run_plan(toys(4), toy, store, Inline(), on_result=on_result)
     assert len(store.keys()) == 4
 
 
@@ -328,7 +326,7 @@ def test_a_run_killed_at_any_moment_ends_as_if_nothing_had_been(tmp_path: Path, 
     assert n_runs(log) <= 60 + 3 * 4
     with ResultStore(tmp_path / "whole.db") as store, executor(8) as pool:
         whole = run_plan(toys(60, log, 0.05), toy, store, pool)
-    write_table(whole.results, tmp_path / "whole.csv", seconds=False)
+    write_table(whole.results, tmp_path / "whole.csv")
     assert (tmp_path / "killed.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 

@@ -1,7 +1,6 @@
 import json
 import math
 import sqlite3
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -159,19 +158,16 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_a_table_has_a_row_a_result(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"table{suffix}"
-    write_table(ROWS, path)
-    table = pd.read_csv(path) if suffix == ".csv" else pd.read_parquet(path)
-    assert list(table) == ["key", "kind", "noise.rate", "loss", "mae", "rows", "result.loss", "seconds"]
+def test_a_table_has_one_row_per_result(tmp_path: Path) -> None:
+    write_table(ROWS, tmp_path / "table.csv")
+    table = pd.read_csv(tmp_path / "table.csv")
+    assert list(table) == ["key", "kind", "noise.rate", "loss", "mae", "rows", "result.loss"]
     assert table["key"].tolist() == ["k1", "k2"]
     assert table["noise.rate"].tolist() == [0.1, 0.3]
     assert table["mae"][0] == pytest.approx(1 / 3, rel=1e-15)
     assert table["rows"][0] == "[1, 2]"
     assert table["result.loss"][1] == 2.5
     assert table.isna().sum().to_dict() == {name: name in ("loss", "mae", "rows", "result.loss") for name in table}
-    assert table["seconds"].tolist() == [1.5, 0.5]
 
 
 def test_a_table_of_text_has_every_digit(tmp_path: Path) -> None:
@@ -179,35 +175,21 @@ def test_a_table_of_text_has_every_digit(tmp_path: Path) -> None:
     assert f",{1 / 3!r}," in (tmp_path / "table.csv").read_text()
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_seconds_may_be_left_out_and_nothing_else_differs(tmp_path: Path, suffix: str) -> None:
+def test_a_table_does_not_depend_on_the_time_that_trials_took(tmp_path: Path) -> None:
     slower = [StoredResult(row.key, row.trial, row.result, row.seconds * 2) for row in ROWS]
     for name, rows in (("one", ROWS), ("other", slower)):
-        write_table(rows, tmp_path / f"{name}{suffix}", seconds=False)
-    assert (tmp_path / f"one{suffix}").read_bytes() == (tmp_path / f"other{suffix}").read_bytes()
-
-
-def test_numbers_beside_words_are_a_column_of_words_in_parquet(tmp_path: Path) -> None:
-    cells = ["auto", 3, 2**70, None]
-    rows = [StoredResult(str(at), {}, {"value": value, "big": 2**70}, 0.0) for at, value in enumerate(cells)]
-    write_table(rows, tmp_path / "table.parquet")
-    table = pd.read_parquet(tmp_path / "table.parquet")
-    assert table["value"].tolist()[:3] == ["auto", "3", str(2**70)]
-    assert table["value"].isna().tolist() == [False, False, False, True]
-    assert int(table["big"][0]) == 2**70
+        write_table(rows, tmp_path / f"{name}.csv")
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
 
 
 def test_a_table_of_nothing_is_a_table(tmp_path: Path) -> None:
     write_table([], tmp_path / "table.csv")
-    assert (tmp_path / "table.csv").read_text() == "key,seconds\n"
+    assert (tmp_path / "table.csv").read_text() == "key\n"
 
 
-def test_tables_are_refused_where_they_cannot_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match=r"path must end in .csv or .parquet, got '.*table.xlsx'"):
+def test_tables_are_refused_where_they_cannot_go(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"path must end in .csv, got '.*table.xlsx'"):
         write_table(ROWS, tmp_path / "table.xlsx")
     with pytest.raises(ValueError, match="path must lie in a folder that exists"):
         write_table(ROWS, tmp_path / "nowhere" / "table.csv")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"path must end in .csv without pyarrow, .*; pip install pyarrow"):
-        write_table(ROWS, tmp_path / "table.parquet")
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""Trials that cost nothing and tell who ran them; as a program, a driver that tests may kill."""
+"""Trials without work that log which process ran them; as a program, a run that tests may kill."""
 
 from __future__ import annotations
 
@@ -54,4 +54,4 @@ if __name__ == "__main__":
     store_path, table_path, log, n_trials, pause = sys.argv[1:]
     with ResultStore(store_path) as store, executor(2) as pool:
         outcome = run_plan(toys(int(n_trials), log, float(pause)), toy, store, pool)
-    write_table(outcome.results, table_path, seconds=False)
+    write_table(outcome.results, table_path)

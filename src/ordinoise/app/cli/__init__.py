@@ -1,4 +1,4 @@
-"""The command line: one verb, one library call. The only place that prints."""
+"""The command line: one module per verb. Only this package prints."""
 
 from __future__ import annotations
 
@@ -35,29 +35,29 @@ for verb in VERBS:
 app.register_install_completion_command()
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Run the command line: 0 is good, 2 bad input told in one sentence, 1 our fault, 130 stopped by Ctrl-C."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line. Exit codes: 0 success, 1 internal error, 2 bad input, 130 stopped by Ctrl-C."""
     try:
-        app(sys.argv[1:] if words is None else words, exit_on_error=False)
-    except CycloptsError:  # already told; its own exit code differs between its versions
+        app(sys.argv[1:] if arguments is None else arguments, exit_on_error=False)
+    except CycloptsError:  # already printed; its own exit code differs between its versions
         raise SystemExit(2) from None
     except KeyboardInterrupt:
-        _say("stopped; what was finished is kept")
+        _print_error("stopped; finished work is kept")
         raise SystemExit(130) from None
     except BrokenPipeError:
-        # Whoever read our output has gone; leave without a word, also from the flush at exit.
+        # The reader of our output is gone, as in "| head": exit silently, also when Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
     except Exception as error:
         if os.environ.get("ORDINOISE_TRACEBACK"):
             raise
         if isinstance(error, (ValueError, OSError)) or (isinstance(error, ImportError) and "install" in str(error)):
-            _say(str(error))
+            _print_error(str(error))
             raise SystemExit(2) from None
-        _say(f"ordinoise failed with {type(error).__name__}: {error}; ORDINOISE_TRACEBACK=1 shows where")
+        _print_error(f"ordinoise failed with {type(error).__name__}: {error}; ORDINOISE_TRACEBACK=1 shows where")
         raise SystemExit(1) from None
 
 
-def _say(sentence: str) -> None:
-    """On standard error, one line."""
-    print(" ".join(sentence.split()), file=sys.stderr)  # noqa: T201
+def _print_error(message: str) -> None:
+    """Print one line on standard error."""
+    print(" ".join(message.split()), file=sys.stderr)  # noqa: T201

@@ -1,28 +1,29 @@
-"""Findings as a person reads them in a terminal, and as a program reads them."""
+"""Results of the verbs, printed as tables and sentences or as JSON."""
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ordinoise._text import NOTHING, TextTable, percent
 from ordinoise.app.cli._console import console, rich_table
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ordinoise._text import TextTable
     from ordinoise._validation import Floats
     from ordinoise.app.record import AuditRecord
-    from ordinoise.noise import NoiseProperties
-    from ordinoise.scoring.evaluation import Evaluation
+    from ordinoise.noise import Noise, NoiseProperties
+    from ordinoise.scoring import CorrectedScore, Evaluation
 
-SHOWN_SUSPECTS = 10
+SHOWN_SUSPECTS = 10  # a round number, chosen by no run; all of them are in suspects.csv
 SHOWN_METRICS = {
     "mean_absolute_error": "mean absolute error",
-    "zero_one_loss": "share predicted wrong",
+    "zero_one_loss": "error rate",
     "quadratic_weighted_kappa": "quadratic weighted kappa",
     "ranked_probability_score": "ranked probability score",
 }
@@ -33,66 +34,91 @@ def print_json(found: object) -> None:
     sys.stdout.write(json.dumps(found, indent=1, allow_nan=False, default=list) + "\n")
 
 
-def matrix_table(
-    title: str,
-    classes: Sequence[str],
-    matrix: Sequence[Sequence[float]],
-    low: Sequence[Sequence[float]] | None = None,
-    high: Sequence[Sequence[float]] | None = None,
-) -> Table:
-    """A noise matrix, a row a true grade, with the ends of the intervals below where there are any."""
-    from ordinoise._text import TextTable
+def matrix_table(title: str, classes: Sequence[str], matrix: Floats, interval: Floats | None = None) -> Table:
+    """A noise matrix with one row per true grade, and the interval of each entry if there is one."""
 
     def cell(row: int, column: int) -> str:
-        shown = f"{matrix[row][column]:.0%}"
-        if low is None or high is None:
+        shown = f"{matrix[row, column]:.0%}"
+        if interval is None:
             return shown
-        return f"{shown} ({low[row][column]:.0%}-{high[row][column]:.0%})"
+        return f"{shown} ({interval[0, row, column]:.0%}-{interval[1, row, column]:.0%})"
 
     rows = tuple((name, *(cell(row, column) for column in range(len(classes)))) for row, name in enumerate(classes))
     return rich_table(TextTable(title, ("true \\ recorded", *classes), rows))
 
 
-def tell_noise(screen: Console, record: AuditRecord) -> None:
-    """How wrong the grades are, and how sure that is."""
-    noise = record.noise
-    title = "How each true grade is recorded" + (" (95 % intervals)" if noise.low is not None else "")
-    screen.print(matrix_table(title, record.classes, noise.matrix, noise.low, noise.high))
-    share, low, high = (
-        value / max(record.n_graded, 1) for value in (record.wrong, record.wrong_low, record.wrong_high)
+def show_matrix(screen: Console, noise: Noise, classes: Sequence[str]) -> None:
+    """Print the noise matrix; nothing if there were too few rows to estimate it."""
+    if noise.source == "too few rows":
+        return
+    title = "How each true grade is recorded" + (
+        f" ({noise.confidence:.0%} intervals)" if noise.interval is not None else ""
     )
-    counted = f"{record.wrong:,.0f} of {record.n_graded:,} grades are probably wrong"
-    screen.print(f"[bold]About {counted}[/] ({share:.0%}; {record.confidence:.0%} interval {low:.0%} to {high:.0%}).")
-    if not noise.is_estimated:
-        screen.print(f"{noise.identifiability.capitalize()}.", markup=False, highlight=False)
-    elif not noise.is_identifiable:
+    screen.print(matrix_table(title, classes, noise.matrix, noise.interval))
+
+
+def show_rate(screen: Console, noise: Noise, n_graded: int) -> None:
+    """Print the share of wrong grades according to the matrix, with its interval and doubts."""
+    if noise.rate is not None:
+        _show_share(screen, n_graded, noise.rate, noise.rate_interval, noise.confidence)
+    show_doubts(screen, noise)
+
+
+def show_noise(screen: Console, record: AuditRecord) -> None:
+    """Print the noise matrix, and the number of wrong grades with its interval and doubts."""
+    show_matrix(screen, record.noise, record.classes)
+    if record.wrong is not None and record.noise.source != "trusted":
+        assert record.wrong_low is not None
+        assert record.wrong_high is not None
+        n_graded = max(record.n_graded, 1)
+        ends = (record.wrong_low / n_graded, record.wrong_high / n_graded)
+        _show_share(screen, n_graded, record.wrong / n_graded, ends, record.confidence)
+    show_doubts(screen, record.noise)
+
+
+def _show_share(
+    screen: Console, n_graded: int, share: float, ends: tuple[float, float] | None, confidence: float
+) -> None:
+    interval = "" if ends is None else f"; {confidence:.0%} interval {percent(ends[0])} to {percent(ends[1])}"
+    number = f"{share * n_graded:,.0f} of {n_graded:,} grades are probably wrong"
+    screen.print(f"[bold]About {number}[/] ({percent(share)}{interval}).")
+
+
+def show_doubts(screen: Console, noise: Noise) -> None:
+    """Print where the noise comes from if it is not estimated, or the doubts about the estimate."""
+    origins = {
+        "trusted": "The grades were trusted, as requested.",
+        "given": "The noise matrix was given, not estimated.",
+    }
+    if noise.source in origins:
+        screen.print(origins[noise.source], markup=False, highlight=False)
+    elif noise.is_in_doubt:
         screen.print("[bold]In doubt:[/] ", end="")
-        screen.print(f"{noise.identifiability}.", markup=False, highlight=False)
-        screen.print(
-            "Surer with: reviewed grades (ordinoise review, then --decisions), or a second rater on some rows."
-        )
+        screen.print(f"{noise.doubt_text}.", markup=False, highlight=False)
+        few = noise.source == "too few rows"
+        more = "more graded rows" if few else "reviewed grades (ordinoise review, then --reviewed)"
+        screen.print(f"To reduce the doubt: {more}, or a second rater on some rows.")
 
 
-def tell_suspects(screen: Console, record: AuditRecord) -> None:
-    """The first of the suspected grades."""
-    from ordinoise._text import TextTable
-
+def show_suspects(screen: Console, record: AuditRecord) -> None:
+    """Print the most suspicious grades."""
+    if not record.suspects:
+        screen.print("No grade is suspicious enough to list.")
+        return
     rows = tuple(
         (str(one.row), one.recorded, one.suggested, f"{one.probability_wrong:.0%}", f"{one.expected_distance:.2f}")
         for one in record.suspects[:SHOWN_SUSPECTS]
     )
-    columns = ("row", "recorded", "suggested", "probably wrong", "expected distance")
-    note = "Rows are counted from 0, without the header."
+    columns = ("row", "recorded", "suggested", "probability wrong", "expected distance")
+    note = "Rows are numbered from 0; the header is not counted."
     title = f"The {len(rows)} most suspicious of {record.n_graded:,} grades"
     screen.print(rich_table(TextTable(title, columns, rows, (note,))))
 
 
-def tell_scores(screen: Console, scores: Evaluation, title: str) -> None:
-    """The scores most people ask for: observed, on clean grades, interval."""
-    from ordinoise._text import TextTable
-
+def show_scores(screen: Console, scores: Evaluation, title: str) -> None:
+    """Print the main metrics on the recorded grades, and on clean grades with intervals."""
     rows = tuple(
-        (words, f"{score.observed:.3f}", f"{score.value:.3f}", f"{score.low:.3f} to {score.high:.3f}")
+        (words, f"{score.observed:.3f}", *_clean_score(score))
         for name, words in SHOWN_METRICS.items()
         if name in scores.scores
         for score in [scores.scores[name]]
@@ -101,23 +127,29 @@ def tell_scores(screen: Console, scores: Evaluation, title: str) -> None:
     screen.print(rich_table(TextTable(title, columns, rows)))
 
 
-def tell_plan(matrix: Floats, properties: NoiseProperties, worth: Mapping[str, float]) -> None:
-    """What the noise costs in labels, and which correction it allows."""
+def _clean_score(score: CorrectedScore) -> tuple[str, str]:
+    """Value and interval on clean grades; a dash if the noise is unknown."""
+    if math.isnan(score.value):
+        return NOTHING, NOTHING
+    return f"{score.value:.3f}", f"{score.low:.3f} to {score.high:.3f}"
+
+
+def show_plan(matrix: Floats, properties: NoiseProperties, worth: Mapping[str, float]) -> None:
+    """Print what the noise costs in labels, and whether it allows the unbiased correction."""
     screen = console()
     classes = [str(grade) for grade in range(len(matrix))]
-    screen.print(matrix_table("The noise", classes, matrix.tolist()))
-    screen.print(f"{1 - matrix.diagonal().mean():.0%} of the labels are wrong where all grades are equally common.")
+    screen.print(matrix_table("Noise matrix", classes, matrix))
+    screen.print(f"{1 - matrix.diagonal().mean():.0%} of the labels are wrong if all grades are equally common.")
     screen.print("Noisy labels worth one clean label, by the bound for the unbiased correction:")
     for name, number in worth.items():
         screen.print(f"  {name:<22} {number:8.1f}", highlight=False)
     if not properties.is_dominant:
-        screen.print("Some grade is recorded wrong more often than right: the unbiased correction is out of its depth.")
-    screen.print("The forward correction, which all learners use by default, needs fewer than the bound says.")
+        screen.print("Some grade is wrong more often than right: the unbiased correction does not work for it.")
+    screen.print("The forward correction, the default of all learners, needs fewer labels than this bound.")
 
 
-def catalogue_table() -> TextTable:
-    """The data sets, a line each."""
-    from ordinoise._text import TextTable
+def catalogue_table() -> Table:
+    """The data sets, one row each."""
     from ordinoise.datasets import catalogue
 
     rows = tuple(
@@ -125,4 +157,4 @@ def catalogue_table() -> TextTable:
         for entry in catalogue()
     )
     columns = ("name", "kind", "source", "rows", "features", "grades")
-    return TextTable("Data sets", columns, rows, (), 3)
+    return rich_table(TextTable("Data sets", columns, rows, n_names=3))

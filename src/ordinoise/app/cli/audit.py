@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ordinoise.app.cli._options import Asking
+from ordinoise.app.cli._options import Json, RequestOptions
 
 
 def audit(
-    file: Path,
+    request: RequestOptions,
     *,
-    target: str,
     out: Path = Path("audit"),
-    decisions: Path | None = None,
+    reviewed: Path | None = None,
     suspects: int = 1000,
-    asking: Asking | None = None,
-    json: bool = False,
+    json: Json = False,
 ) -> None:
     """Find the grades of a table that are probably wrong, and write them with a report into a new folder.
 
@@ -23,38 +21,32 @@ def audit(
 
     Parameters
     ----------
-    file
-        A table: CSV with any delimiter, Parquet or Feather.
-    target
-        The column of grades.
     out
-        The new folder: report.html, suspects.csv, labels.csv, audit.json.
-    decisions
-        An earlier audit's folder, whose reviewed grades are trusted.
+        New folder for report.html, suspects.csv, labels.csv and audit.json.
+    reviewed
+        Folder of an earlier audit; its reviewed grades are trusted.
     suspects
-        How many of the most suspicious rows to keep for a person to look at.
-    json
-        Print the findings as JSON.
+        Largest number of suspicious rows to keep for review.
     """
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
-    from ordinoise.app.cli._console import console, show_table_words
-    from ordinoise.app.cli._findings import print_json, tell_noise, tell_suspects
+    from ordinoise.app.cli._console import console, show_table
+    from ordinoise.app.cli._findings import print_json, show_noise, show_suspects
 
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
-    from ordinoise.app.workflow import audit_file, settled_labels
-    from ordinoise.app.workflow.record import without_suspects
+    from ordinoise.app.workflow.audit import audit_file
+    from ordinoise.app.workflow.review import reviewed_labels
 
-    trusted = None if decisions is None else settled_labels(decisions, file)
-    request = (asking or Asking()).request(file, target, verbose=True)
-    show = (lambda _: None) if json else show_table_words
-    _, record = audit_file(request, out, trusted=trusted, n_suspects=suspects, on_table=show)
+    trusted = None if reviewed is None else reviewed_labels(reviewed, request.file)
+    show = show_table(is_quiet=json)
+    _, record = audit_file(request, out, trusted=trusted, n_suspects=suspects, on_table=show, verbose=True)
     if json:
-        print_json(without_suspects(record) | {"out": str(out), "n_suspects": len(record.suspects)})
+        print_json(record.to_dict(suspects=False) | {"out": str(out), "n_suspects": len(record.suspects)})
         return
     screen = console()
-    tell_noise(screen, record)
-    tell_suspects(screen, record)
+    show_noise(screen, record)
+    show_suspects(screen, record)
     screen.print(f"\n[bold]Written[/] {out}: report.html (open it in a browser), suspects.csv, labels.csv, audit.json")
-    screen.print(f"Next: ordinoise review {out}", markup=False, highlight=False)
+    if record.suspects:
+        screen.print(f"Next: ordinoise review {out}", markup=False, highlight=False)

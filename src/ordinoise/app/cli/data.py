@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ordinoise.app.cli._options import Json
+
 
 def data(
     name: str | None = None,
@@ -11,7 +13,7 @@ def data(
     out: Path | None = None,
     data_dir: Path | None = None,
     fetch: bool = False,
-    json: bool = False,
+    json: Json = False,
 ) -> None:
     """List the data sets that ordinoise can read, or write one as a table with a column "grade".
 
@@ -20,19 +22,17 @@ def data(
     Parameters
     ----------
     name
-        A set of the list; without it the list is shown.
+        Data set to write; without it the list is shown.
     out
-        The new file: .csv, .tsv, .parquet or .feather.
+        New file: .csv, .tsv, .parquet or .feather.
     data_dir
-        Folder with the archives' files; the variable ORDINOISE_DATA by default. Embedded sets need none.
+        Folder of downloaded archives; the environment variable ORDINOISE_DATA by default. Embedded sets need none.
     fetch
-        Get the set from OpenML instead, where it has one.
-    json
-        Print as JSON.
+        Download the set from OpenML instead, if it is there.
     """
     from dataclasses import asdict
 
-    from ordinoise.app.cli._console import console, rich_table
+    from ordinoise.app.cli._console import console
     from ordinoise.app.cli._findings import catalogue_table, print_json
 
     if name is None:
@@ -41,7 +41,7 @@ def data(
         if json:
             print_json([asdict(entry) for entry in catalogue()])
         else:
-            console().print(rich_table(catalogue_table()))
+            console().print(catalogue_table())
         return
     from ordinoise.app.workflow.catalogue import write_dataset
 

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ordinoise.app.cli._options import Json
 
-def evaluate(model: Path, file: Path, *, trusted: bool = False, target: str | None = None, json: bool = False) -> None:
-    """Score a model on a table, as the recorded grades show it and as clean grades would.
+
+def evaluate(model: Path, file: Path, *, trusted: bool = False, target: str | None = None, json: Json = False) -> None:
+    """Score a model on a table: on its recorded grades, and corrected for their noise.
 
     Example: ordinoise evaluate model test.csv
 
     Parameters
     ----------
     model
-        A folder that ordinoise fit wrote.
+        Folder written by ordinoise fit.
     file
-        A table that the model was not fitted to, with grades.
+        Table with grades that the model was not fitted to.
     trusted
-        The grades of this table are right.
+        Take the grades of this table to be right.
     target
-        The column of grades; that of the training table by default.
-    json
-        Print the scores as JSON.
+        Column of grades; named as in training by default.
     """
     from ordinoise.app.cli._console import console
-    from ordinoise.app.cli._findings import print_json, tell_scores
-    from ordinoise.app.workflow import evaluate_file
+    from ordinoise.app.cli._findings import print_json, show_scores
+    from ordinoise.app.workflow.model import evaluate_file
 
     scores = evaluate_file(model, file, trusted=trusted, target=target)
     if json:
         print_json({"scores": scores.to_dict(), "n_samples": scores.n_samples, "confidence": scores.confidence})
         return
-    noisy = "grades taken as right" if trusted else "grades as noisy as those of the training table"
-    tell_scores(console(), scores, f"{scores.n_samples:,} rows of {file}, {noisy}")
+    noisy = "grades taken to be right" if trusted else "grades taken to be as noisy as the training grades"
+    show_scores(console(), scores, f"{scores.n_samples:,} rows of {file}, {noisy}")

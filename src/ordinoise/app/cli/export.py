@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ordinoise.app.cli._options import Json
 
-def export(model: Path, out: Path, *, dtype: str = "float32", json: bool = False) -> None:
+
+def export(model: Path, out: Path, *, dtype: str = "float32", json: Json = False) -> None:
     """Write a saved model as ONNX, for programs without Python.
 
     Example: ordinoise export model/ model.onnx
@@ -13,20 +15,17 @@ def export(model: Path, out: Path, *, dtype: str = "float32", json: bool = False
     Parameters
     ----------
     model
-        Folder that a classifier's `save` wrote.
+        Folder written by ordinoise fit or by a classifier's save method.
     out
-        The ONNX file; never written over an existing one.
+        New ONNX file.
     dtype
-        Type of the features that will be passed, float32 or float64.
-    json
-        Print what was written as JSON.
+        Type of the features in the exported model: float32 or float64.
     """
-    from ordinoise._validation import complain
+    from ordinoise._files import refuse_existing
     from ordinoise.app.cli._console import console
-    from ordinoise.classifiers.loading import load_model
+    from ordinoise.classifiers import load_model
 
-    if out.exists():
-        raise complain("out", "not exist yet", repr(str(out)), "choose another, or remove it first")
+    refuse_existing("out", out)
     loaded = load_model(model)
     loaded.to_onnx(out, dtype=dtype)
     size = out.stat().st_size / 1000

@@ -4,55 +4,41 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ordinoise.app.cli._options import Asking
+from ordinoise.app.cli._options import Json, RequestOptions
 
 
 def fit(
-    file: Path,
-    *,
-    target: str,
-    out: Path = Path("model"),
-    decisions: Path | None = None,
-    asking: Asking | None = None,
-    json: bool = False,
+    request: RequestOptions, *, out: Path = Path("model"), reviewed: Path | None = None, json: Json = False
 ) -> None:
-    """Learn the grades of a table as if they were right: estimate their noise, fit, say how sure it is.
+    """Estimate the label noise of a table, and fit a model that corrects for it. Writes a new folder.
 
     Example: ordinoise fit ratings.csv --target stars --out model
 
     Parameters
     ----------
-    file
-        A table: CSV with any delimiter, Parquet or Feather.
-    target
-        The column of grades.
     out
-        The new folder for the model and its report.html.
-    decisions
-        An audit's folder, whose reviewed grades are trusted.
-    json
-        Print the findings as JSON.
+        New folder for the model and its report.html.
+    reviewed
+        Folder of an audit; its reviewed grades are trusted.
     """
     from ordinoise._files import refuse_existing
-    from ordinoise.app.cli._console import console, show_table_words
-    from ordinoise.app.cli._findings import print_json, tell_noise, tell_scores
+    from ordinoise.app.cli._console import console, show_table
+    from ordinoise.app.cli._findings import print_json, show_noise, show_scores
 
     refuse_existing("out", out)
-    from ordinoise.app.workflow import fit_file, settled_labels
-    from ordinoise.app.workflow.record import without_suspects
+    from ordinoise.app.workflow.model import fit_file
+    from ordinoise.app.workflow.review import reviewed_labels
 
-    trusted = None if decisions is None else settled_labels(decisions, file)
-    request = (asking or Asking()).request(file, target, verbose=True)
-    show = (lambda _: None) if json else show_table_words
-    learned, record = fit_file(request, out, trusted=trusted, on_table=show)
+    trusted = None if reviewed is None else reviewed_labels(reviewed, request.file)
+    found, record = fit_file(request, out, trusted=trusted, on_table=show_table(is_quiet=json), verbose=True)
     if json:
-        found = {"weights": dict(learned.model.weights_), "scores": learned.scores.to_dict(), "out": str(out)}
-        print_json(without_suspects(record) | found)
+        more = {"weights": dict(found.model.weights_), "scores": found.scores.to_dict(), "out": str(out)}
+        print_json(record.to_dict(suspects=False) | more)
         return
     screen = console()
-    tell_noise(screen, record)
-    tell_scores(screen, learned.scores, "Out of fold: every row judged by models that did not see it")
-    shares = ", ".join(f"{name} {share:.0%}" for name, share in learned.model.weights_.items() if share > 0)
-    screen.print(f"Prediction made of: {shares}.", markup=False, highlight=False)
+    show_noise(screen, record)
+    show_scores(screen, found.scores, "Out of fold: every row is predicted by models that were not fitted to it")
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in found.model.weights_.items() if share > 0)
+    screen.print(f"Weights of the learners: {shares}.", markup=False, highlight=False)
     screen.print(f"\n[bold]Written[/] {out}: the model, and report.html (open it in a browser)")
     screen.print(f"Next: ordinoise predict {out} new.csv --out graded.csv", markup=False, highlight=False)

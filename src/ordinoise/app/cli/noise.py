@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from ordinoise.app.cli._options import Asking
+from ordinoise.app.cli._options import Json, RequestOptions
 
 
-def noise(file: Path, *, target: str, asking: Asking | None = None, json: bool = False) -> None:
+def noise(request: RequestOptions, *, json: Json = False) -> None:
     """Estimate how often each grade of a table is recorded as another, with intervals. Writes nothing.
 
     Example: ordinoise noise ratings.csv --target stars
-
-    Parameters
-    ----------
-    file
-        A table: CSV with any delimiter, Parquet or Feather.
-    target
-        The column of grades.
-    json
-        Print the findings as JSON.
     """
-    from ordinoise.app.cli._console import console, show_table_words
-    from ordinoise.app.cli._findings import print_json, tell_noise
-    from ordinoise.app.workflow import learn
-    from ordinoise.app.workflow.record import audit_record, without_suspects
+    from ordinoise.app.cli._console import console, show_table
+    from ordinoise.app.cli._findings import print_json, show_matrix, show_rate
+    from ordinoise.app.workflow.fit import estimate
 
-    show = (lambda _: None) if json else show_table_words
-    learned = learn((asking or Asking()).request(file, target, verbose=True), on_table=show)
-    record = audit_record(learned, 0)
+    table, found = estimate(request, on_table=show_table(is_quiet=json), verbose=True)
+    classes = [str(grade) for grade in table.classes]
     if json:
-        print_json(without_suspects(record))
-    else:
-        tell_noise(console(), record)
+        head = {"target": table.target, "classes": classes, "n_graded": len(table.rows)}
+        print_json(head | {"noise": found.to_dict(replicates=False)})
+        return
+    show_matrix(console(), found, classes)
+    show_rate(console(), found, len(table.rows))

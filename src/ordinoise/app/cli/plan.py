@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ordinoise.app.cli._options import Json
 
-def plan(*, classes: int, rate: float = 0.15, noise: Path | None = None, json: bool = False) -> None:
-    """Say how many noisy labels are worth one clean label, and which corrections the noise allows.
+
+def plan(*, classes: int, rate: float = 0.15, noise: Path | None = None, json: Json = False) -> None:
+    """Show how many noisy labels are worth one clean label, and whether the noise allows the unbiased correction.
 
     Example: ordinoise plan --classes 5 --rate 0.15
 
@@ -15,14 +17,12 @@ def plan(*, classes: int, rate: float = 0.15, noise: Path | None = None, json: b
     classes
         Number of grades.
     rate
-        Chance that a grade is recorded as each of its neighbours, half as much two grades off, and so on.
+        Probability of each neighboring grade, half of it two grades away, a third of it three grades away.
     noise
-        A file with the noise matrix instead: a line a true grade, no header.
-    json
-        Print the numbers as JSON.
+        File with a noise matrix instead of the rate: one row per true grade, no header.
     """
     from ordinoise._validation import as_count
-    from ordinoise.app.cli._findings import print_json, tell_plan
+    from ordinoise.app.cli._findings import print_json, show_plan
     from ordinoise.noise import inverse_decay, noise_properties
     from ordinoise.scoring.bounds import noisy_labels_per_clean_label
 
@@ -30,7 +30,7 @@ def plan(*, classes: int, rate: float = 0.15, noise: Path | None = None, json: b
     if noise is None:
         matrix = inverse_decay(classes, rate)
     else:
-        from ordinoise.app.workflow.learning import matrix_from
+        from ordinoise.app.workflow.fit import matrix_from
 
         matrix = matrix_from(noise, classes)
     properties = noise_properties(matrix)
@@ -49,4 +49,4 @@ def plan(*, classes: int, rate: float = 0.15, noise: Path | None = None, json: b
             }
         )
         return
-    tell_plan(matrix, properties, worth)
+    show_plan(matrix, properties, worth)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ordinoise.app.cli._options import Json
+
 
 def predict(
     model: Path,
@@ -13,26 +15,24 @@ def predict(
     out: Path | None = None,
     decision: str | None = None,
     confidence: float | None = None,
-    json: bool = False,
+    json: Json = False,
 ) -> None:
-    """Grade the rows of a table: the table again, with the predicted grade and the probability of every grade.
+    """Add the predicted grade and the probability of each grade to every row of a table.
 
     Example: ordinoise predict model new.csv --out graded.csv
 
     Parameters
     ----------
     model
-        A folder that ordinoise fit wrote.
+        Folder written by ordinoise fit.
     file
-        A table with the columns that the model reads.
+        Table with the feature columns of the model.
     out
-        A new file: .csv, .tsv, .parquet, .feather; standard output as CSV by default.
+        New file: .csv, .tsv, .parquet or .feather; prints CSV on standard output by default.
     decision
-        How a grade is picked: median, mode or mean; as the model was fitted by default.
+        How a grade is picked from its probabilities: median, mode or mean; as in the fit by default.
     confidence
-        Add the lowest and the highest grade of a set that holds the true grade this often, such as 0.9.
-    json
-        Print the rows as JSON, or with --out a summary of them.
+        Also add the lowest and highest grade of a prediction set with this coverage, such as 0.9.
     """
     from ordinoise._files import refuse_existing
 
@@ -40,9 +40,10 @@ def predict(
         refuse_existing("out", out)
     from ordinoise.app.cli._findings import print_json
     from ordinoise.app.tables import write_table
-    from ordinoise.app.workflow import predict_file
+    from ordinoise.app.workflow.model import predict_file
 
-    frame = predict_file(model, file, decision=decision, confidence=confidence)
+    is_text = not json if out is None else out.suffix in (".csv", ".tsv")
+    frame = predict_file(model, file, decision=decision, confidence=confidence, as_stored=is_text)
     if out is not None:
         write_table(frame, out)
         counts = frame[next(name for name in frame.columns if name.startswith("predicted_"))].value_counts(sort=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ordinoise.app.cli._options import Json
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -26,39 +28,37 @@ def reproduce(
     workers: int | None = None,
     scheduler: str | None = None,
     cluster: str | None = None,
-    json: bool = False,
+    json: Json = False,
 ) -> None:
-    """Re-run the paper's experiments and set ours beside its printed numbers. Can be stopped and run again.
+    """Re-run the paper's experiments and compare with its printed numbers. A stopped run continues where it ended.
 
     Example: ordinoise reproduce all --data-dir DIR
 
     Parameters
     ----------
     part
-        table1, table2, figure, large (a made set of 1.2 million rows) or all (all but large).
+        table1, table2, figure, large (a synthetic set of 1.2 million rows) or all (everything but large).
     data_dir
-        Folder of the real sets; the environment variable ORDINOISE_DATA by default.
+        Folder of the real data sets; the environment variable ORDINOISE_DATA by default.
     out
-        Folder for tables (Markdown, CSV, LaTeX), pictures (PNG, SVG) and the results so far.
+        Folder for tables (Markdown, CSV, LaTeX), pictures (PNG, SVG) and the stored trials.
     datasets
-        Some of synthetic, boston, abalone, computer, california, mslr.
+        One or more of synthetic, boston, abalone, computer, california, mslr; all by default.
     trials
-        Random splits of each set; the paper has 20.
+        Number of random splits per data set; the paper has 20.
     quick
-        Three splits of the three smaller sets: a first look in a minute.
+        Three splits of the three smaller data sets: a first look in a minute.
     protocol
         inferred (from the authors' released runs: 200 epochs, 240 with estimated rates), printed (300 epochs), or
-        authors (inferred, with their optimiser made anew every epoch).
+        authors (inferred, with the optimizer recreated every epoch as in their code).
     tune
         Search the paper's grid of hidden units and learning rates first.
     workers
-        Trials at a time; as many as there are processors by default.
+        Number of trials to run in parallel; one per processor by default.
     scheduler
-        Address of a running dask scheduler, tcp://host:port, to run on its cluster.
+        Address of a dask scheduler, tcp://host:port, to run on its cluster.
     cluster
-        local starts dask workers on this machine.
-    json
-        Print tables and findings as JSON.
+        local: start dask workers on this machine.
     """
     from ordinoise.app.cli._console import TrialProgress
     from ordinoise.app.cli._console import console as make_console

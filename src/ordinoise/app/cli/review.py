@@ -4,31 +4,31 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ordinoise.app.cli._options import Json
+
 
 def review(
-    folder: Path, *, port: int = 0, reviewer: str | None = None, no_browser: bool = False, json: bool = False
+    folder: Path, *, port: int = 0, reviewer: str | None = None, no_browser: bool = False, json: Json = False
 ) -> None:
-    """Settle the suspected grades of an audit in the browser. Every decision is kept at once; Ctrl-C ends.
+    """Review the suspicious grades of an audit in the browser. Every decision is saved at once; Ctrl-C stops it.
 
     Example: ordinoise review audit --reviewer Ada
 
     Parameters
     ----------
     folder
-        What ordinoise audit wrote.
+        Folder written by ordinoise audit.
     port
-        Where to listen on this computer; a free one by default.
+        Port on this computer; a free one by default.
     reviewer
-        Your name; the page asks for it otherwise.
+        Your name; without it the page asks.
     no_browser
-        Only print the address, do not open it.
-    json
-        Print the address as JSON.
+        Print the address without opening a browser.
     """
     from ordinoise.app.review.serve import serve
-    from ordinoise.app.workflow import refitting
+    from ordinoise.app.workflow.review import refit_of
 
-    def tell(address: str) -> None:
+    def show(address: str) -> None:
         if json:
             from ordinoise.app.cli._findings import print_json
 
@@ -36,10 +36,10 @@ def review(
         else:
             from ordinoise.app.cli._console import console
 
-            console().print(f"Review page: {address}\nCtrl-C ends it; every decision is kept.", soft_wrap=True)
+            console().print(f"Review page: {address}\nCtrl-C stops it; every decision is saved.", soft_wrap=True)
         if not no_browser:
             import webbrowser
 
             webbrowser.open(address)
 
-    serve(folder, port=port, reviewer=reviewer, on_ready=tell, refit=refitting(folder))
+    serve(folder, port=port, reviewer=reviewer, on_ready=show, refit=refit_of(folder))

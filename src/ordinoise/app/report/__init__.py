@@ -1,5 +1,6 @@
-"""The report: one page that opens from disk, with everything in it."""
+"""The report: one HTML file that opens from disk and needs no other file."""
 
-from ordinoise.app.report.rendering import report_html, write_report
+from ordinoise.app.report.contents import Findings
+from ordinoise.app.report.page import report_html, write_report
 
-__all__ = ["report_html", "write_report"]
+__all__ = ["Findings", "report_html", "write_report"]

@@ -1,4 +1,4 @@
-"""The grades along the score axis: where each lies, and where one gives way to the next."""
+"""The score axis: the density of each grade along the expected grade, and the thresholds between grades."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from sklearn.isotonic import IsotonicRegression
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.posterior import posterior
 
-N_BINS = 240
-SMOOTHING = 0.02
-"""Standard deviation of the kernel, as a part of the axis."""
+# Resolution of the densities, and standard deviation of their kernel as a share of the axis; chosen by eye on the page.
+N_BINS, SMOOTHING = 240, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,15 +22,15 @@ class ScoreAxis:
     Attributes
     ----------
     places : array of shape (n_places,)
-        Scores: the expected rank of the true grade.
+        Scores, that is expected ranks of the true grade.
     of_true, of_recorded : arrays of shape (n_classes, n_places)
-        How the rows of each grade are spread over the scores; each has a mean of one, or zeros where there is no row.
-        A row counts for every grade as far as it probably has it, and for the recorded one alone.
+        Density of the rows of each true and of each recorded grade, with a mean of one; zeros if there are no rows.
+        A row counts for each true grade by its probability given the features and the recorded grade.
     expected_counts : array of shape (n_classes,)
         Expected number of rows of each true grade.
     thresholds : array of shape (n_classes - 1,)
-        Score at which a grade above j becomes more likely than not; minus infinity where it is at all scores, infinity
-        where at none.
+        Score at which a grade above j becomes more likely than not; minus infinity if it is at every score, infinity
+        if at none.
     """
 
     places: Floats
@@ -42,13 +41,13 @@ class ScoreAxis:
 
 
 def score_axis(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> ScoreAxis:
-    """Densities and thresholds, from probabilities of the true grade and recorded ranks."""
+    """Densities and thresholds from the probabilities of the true grades and the recorded ranks."""
     n_classes = probabilities.shape[1]
     scores = probabilities @ np.arange(n_classes)
     edges = np.linspace(0, n_classes - 1, N_BINS + 1)
     bins = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, N_BINS - 1)
-    after = posterior(probabilities, recorded, noise_matrix)
-    of_true: Floats = np.stack([np.bincount(bins, after[:, grade], N_BINS) for grade in range(n_classes)])
+    weights = posterior(probabilities, recorded, noise_matrix)
+    of_true: Floats = np.stack([np.bincount(bins, weights[:, grade], N_BINS) for grade in range(n_classes)])
     of_recorded: Floats = np.stack([np.bincount(bins, 1.0 * (recorded == grade), N_BINS) for grade in range(n_classes)])
     above = 1 - probabilities.cumsum(axis=1)[:, :-1]
     return ScoreAxis(
@@ -60,8 +59,8 @@ def score_axis(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> S
     )
 
 
-def out_of_reach(found: ScoreAxis) -> list[int]:
-    """Grades that no score leads to: those outside the outermost thresholds that are crossed."""
+def unreachable(found: ScoreAxis) -> list[int]:
+    """Grades that are predicted at no score: those beyond the lowest and the highest threshold that is reached."""
     lowest = int(np.isneginf(found.thresholds).sum())
     highest = len(found.thresholds) - int(np.isposinf(found.thresholds).sum())
     return [grade for grade in range(len(found.thresholds) + 1) if not lowest <= grade <= highest]
@@ -75,7 +74,7 @@ def _smooth(counts: Floats) -> Floats:
 
 
 def _crossing(scores: Floats, above: Floats) -> float:
-    """The score at which a rising curve through `above` passes one half."""
+    """The score at which the isotonic regression of `above` reaches one half."""
     order = np.argsort(scores, kind="stable")
     places, rising = scores[order], IsotonicRegression().fit_transform(scores[order], above[order])
     if rising[0] > 0.5 or rising[-1] < 0.5:

@@ -9,10 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
 
+from ordinoise._text import percent
 from ordinoise._validation import Floats
 from ordinoise.app.report.axis import ScoreAxis
-from ordinoise.app.report.directions import Directions
-from ordinoise.app.report.drawing import (
+from ordinoise.app.report.matrix import Directions
+from ordinoise.app.report.sentences import TITLES, is_precise
+from ordinoise.app.report.svg import (
     ACCENT,
     INK,
     MUTED,
@@ -20,25 +22,26 @@ from ordinoise.app.report.drawing import (
     WRONG,
     Chart,
     chart,
-    drawn,
     grade_color,
-    quiet,
+    new_figure,
+    remove_frame,
 )
-from ordinoise.app.report.measures import TITLES, is_telling
-from ordinoise.app.report.wording import count, number, percent, shortened, squeezed
+from ordinoise.app.report.words import count, number, shortened, squeezed
 from ordinoise.scoring.metrics import CorrectedScore
 from ordinoise.scoring.reliability import Reliability
 
+# Width in pixels, and the most points, panels and finely drawn densities of a chart; chosen by eye on the page, as are
+# the sizes in the functions below.
 WIDTH = 680
 MOST_POINTS, MOST_CURVES, MOST_FINE = 200, 6, 12
 
 
-def directions_chart(directions: Directions, classes: Sequence[str], says: str) -> Chart:
-    """Bars to the left for labels recorded too low and to the right for those too high, a line a true grade."""
+def directions_chart(directions: Directions, classes: Sequence[str], alt: str) -> Chart:
+    """Bars to the left for labels that are too low, to the right for those too high; one row per true grade."""
     names, places = [squeezed(name) for name in classes], np.arange(len(classes))
-    with drawn(WIDTH, 74 + 26 * len(classes)) as figure:
+    with new_figure(WIDTH, 74 + 26 * len(classes)) as figure:
         axis = figure.subplots()
-        quiet(axis)
+        remove_frame(axis)
         axis.barh(places, -directions.too_low, height=0.62, color=ACCENT)
         axis.barh(places, directions.too_high, height=0.62, color=WRONG)
         axis.axvline(0, color=INK, linewidth=1)
@@ -52,8 +55,8 @@ def directions_chart(directions: Directions, classes: Sequence[str], says: str) 
             _beside(axis, high, place, percent(high), "left", reach)
         axis.set_title("← recorded too low", loc="left", fontsize=12, color=MUTED)
         axis.set_title("recorded too high →", loc="right", fontsize=12, color=MUTED)
-        caption = "For every true grade, the share of its rows that is recorded lower (left) and higher (right)."
-        return chart("directions", figure, says, caption)
+        caption = "For each true grade, the share of its rows that is recorded too low (left) and too high (right)."
+        return chart("directions", figure, alt, caption)
 
 
 def _beside(axis: Axes, end: float, place: float, text: str, side: str, reach: float) -> None:
@@ -61,44 +64,51 @@ def _beside(axis: Axes, end: float, place: float, text: str, side: str, reach: f
     axis.text(end + gap, place, text, ha=side, va="center", color=MUTED, fontsize=11)
 
 
-def reliability_chart(found: Reliability, says: str) -> Chart:
-    """Predicted chances against how often they came true, with intervals."""
-    with drawn(420, 390) as figure:
+def reliability_chart(found: Reliability, alt: str) -> Chart:
+    """Predicted probabilities against observed frequencies, with intervals."""
+    with new_figure(420, 390) as figure:
         axis = figure.subplots()
-        quiet(axis, left=True)
+        remove_frame(axis, left=True)
         axis.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 4)))
         low, high = found.low.clip(-0.05, 1.05), found.high.clip(-0.05, 1.05)
         axis.vlines(found.predicted, low, high, color=ACCENT, linewidth=1.6)
         sizes = 26 + 150 * np.sqrt(found.counts / found.counts.max())
         axis.scatter(found.predicted, found.observed, s=sizes, color=ACCENT, edgecolor=SURFACE, linewidth=1.5, zorder=3)
-        axis.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), xlabel="predicted chance", ylabel="how often it came true")
+        axis.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), xlabel="predicted probability", ylabel="observed frequency")
         for scale in (axis.xaxis, axis.yaxis):
             scale.set_major_formatter(PercentFormatter(1.0, decimals=0))
             scale.set_tick_params(labelcolor=MUTED)
         axis.grid(linewidth=0.6)
         axis.set_axisbelow(True)
         caption = (
-            "Each dot gathers predictions “the grade is above this one” of like chance; larger dots gather more. On "
-            f"the dashed line, chances come true exactly. Bars are {percent(found.confidence)} intervals; the noise "
-            "of the recorded grades is corrected for."
+            "Each dot stands for predictions “the true grade is above this one” of similar probability, larger dots "
+            f"for more. The dashed line is perfect calibration. Bars are {percent(found.confidence)} intervals. "
+            "The frequencies are corrected for the noise of the recorded grades."
         )
-        return chart("reliability", figure, says, caption)
+        return chart("reliability", figure, alt, caption)
 
 
-def scores_chart(scores: Mapping[str, CorrectedScore], says: str) -> Chart:
-    """A line a measure: the observed number as a ring, the corrected one as a dot with its interval."""
+def scores_chart(scores: Mapping[str, CorrectedScore], alt: str) -> Chart:
+    """One row per metric: the observed score as a ring, the corrected one as a dot with its interval."""
     names, places = list(scores), np.arange(len(scores))
-    with drawn(WIDTH, 84 + 30 * len(scores)) as figure:
+    with new_figure(WIDTH, 84 + 30 * len(scores)) as figure:
         axis = figure.subplots()
-        quiet(axis)
+        remove_frame(axis)
         observed = np.array([scores[name].observed for name in names])
         value = np.array([scores[name].value for name in names])
         low, high = (np.array([getattr(scores[name], end) for name in names]) for end in ("low", "high"))
-        told = np.array([is_telling(scores[name]) for name in names])
-        axis.hlines(places[told], low[told], high[told], color=ACCENT, linewidth=2)
-        axis.scatter(value[told], places[told], s=70, color=ACCENT, zorder=3, label="on clean grades")
+        shown = np.array([is_precise(scores[name]) for name in names])
+        axis.hlines(places[shown], low[shown], high[shown], color=ACCENT, linewidth=2)
+        axis.scatter(value[shown], places[shown], s=70, color=ACCENT, zorder=3, label="on clean grades")
         axis.scatter(
-            observed, places, s=64, facecolor=SURFACE, edgecolor=MUTED, linewidth=2, zorder=4, label="as recorded"
+            observed,
+            places,
+            s=64,
+            facecolor=SURFACE,
+            edgecolor=MUTED,
+            linewidth=2,
+            zorder=4,
+            label="on recorded grades",
         )
         axis.set_yticks(places, [TITLES.get(name, shortened(name, 30)) for name in names])
         axis.set(ylim=(len(names) - 0.4, -0.6))
@@ -108,18 +118,16 @@ def scores_chart(scores: Mapping[str, CorrectedScore], says: str) -> Chart:
         figure.legend(
             loc="outside upper right", ncols=2, frameon=False, fontsize=11, labelcolor=MUTED, handletextpad=0.3
         )
-        return chart(
-            "scores", figure, says, "Rings: as the recorded grades show it. Dots: on clean grades, with the interval."
-        )
+        return chart("scores", figure, alt, "Rings: on the recorded grades. Dots: on clean grades, with intervals.")
 
 
-def score_axis_chart(found: ScoreAxis, classes: Sequence[str], says: str, caption: str) -> Chart:
-    """A ridge a grade along the score, with the thresholds across all."""
+def score_axis_chart(found: ScoreAxis, classes: Sequence[str], alt: str, caption: str) -> Chart:
+    """One density per grade along the score, with the thresholds."""
     names = [squeezed(name) for name in classes]
     step = 46 if len(classes) <= MOST_FINE else 26
-    with drawn(WIDTH, 88 + step * (len(classes) + 0.5)) as figure:
+    with new_figure(WIDTH, 88 + step * (len(classes) + 0.5)) as figure:
         axis = figure.subplots()
-        quiet(axis)
+        remove_frame(axis)
         tallest = max(found.of_true.max(), found.of_recorded.max(), 1e-9)
         for grade in reversed(range(len(classes))):
             _ridge(axis, found, grade, 1.25 / tallest)
@@ -136,11 +144,11 @@ def score_axis_chart(found: ScoreAxis, classes: Sequence[str], says: str, captio
         sizes.tick_params(length=0, labelcolor=MUTED, labelsize=11)
         sizes.spines["right"].set_visible(False)
         sizes.patch.set_visible(False)
-        return chart("axis", figure, says, caption)
+        return chart("axis", figure, alt, caption)
 
 
 def _ridge(axis: Axes, found: ScoreAxis, grade: int, scale: float) -> None:
-    # Many grades get coarser hills: the page stays small.
+    # Many grades are drawn with fewer points, so that the page stays small.
     every = 1 if len(found.of_true) <= MOST_FINE else 4
     places, layer = found.places[::every], 2 + 3 * grade
     crest, ground = grade - scale * found.of_true[grade][::every], np.full(len(places), float(grade))
@@ -157,12 +165,12 @@ def _ticks(n_classes: int) -> list[int]:
     return list(range(0, n_classes, math.ceil(n_classes / 8)))
 
 
-def curves_chart(curves: Mapping[str, Sequence[float]], says: str, caption: str) -> Chart:
-    """A small panel a learner, with the best point marked."""
+def curves_chart(curves: Mapping[str, Sequence[float]], alt: str, caption: str) -> Chart:
+    """One small panel per learner, with the best step marked."""
     shown = dict(list(curves.items())[:MOST_CURVES])
     columns = min(len(shown), 3)
     rows = math.ceil(len(shown) / columns)
-    with drawn(WIDTH if columns > 1 else 420, 200 * rows + 10) as figure:
+    with new_figure(WIDTH if columns > 1 else 420, 200 * rows + 10) as figure:
         panels = figure.subplots(rows, columns, squeeze=False).ravel()
         for panel, (name, losses) in zip(panels, shown.items(), strict=False):
             _curve(panel, np.asarray(losses, dtype=np.float64))
@@ -170,12 +178,12 @@ def curves_chart(curves: Mapping[str, Sequence[float]], says: str, caption: str)
         for panel in panels[len(shown) :]:
             panel.set_axis_off()
         figure.supxlabel("epoch or round", fontsize=11, color=MUTED)
-        figure.supylabel("loss of rows left out", fontsize=11, color=MUTED)
-        return chart("curves", figure, says, caption)
+        figure.supylabel("validation loss", fontsize=11, color=MUTED)
+        return chart("curves", figure, alt, caption)
 
 
 def _curve(panel: Axes, losses: Floats) -> None:
-    quiet(panel, left=True)
+    remove_frame(panel, left=True)
     steps = np.unique(np.linspace(0, len(losses) - 1, min(MOST_POINTS, len(losses))).round().astype(int))
     panel.plot(steps + 1, losses[steps], color=ACCENT)
     best = int(np.nanargmin(np.where(np.isfinite(losses), losses, np.inf)))

@@ -1,4 +1,4 @@
-"""What stands on the page, section by section, ready for the template."""
+"""The contents of the report page, section by section, from the findings to what the template shows."""
 
 from __future__ import annotations
 
@@ -10,50 +10,82 @@ from pathlib import PurePath
 
 import numpy as np
 
+from ordinoise._text import percent
+from ordinoise._validation import Floats, Ints
+from ordinoise.app.record import AuditRecord
 from ordinoise.app.report import charts
-from ordinoise.app.report.axis import ScoreAxis, out_of_reach, score_axis
-from ordinoise.app.report.directions import Directions, directions_of
-from ordinoise.app.report.drawing import Chart
-from ordinoise.app.report.findings import Findings
-from ordinoise.app.report.matrix import MatrixTable, matrix_table
-from ordinoise.app.report.measures import ScoreLine, score_lines, scores_words
-from ordinoise.app.report.sentences import of_a_hundred, summary
-from ordinoise.app.report.sureness import Sureness, sureness_of
+from ordinoise.app.report.axis import ScoreAxis, score_axis, unreachable
+from ordinoise.app.report.certainty import Certainty, certainty_of
+from ordinoise.app.report.matrix import Directions, MatrixTable, directions_of, matrix_table
+from ordinoise.app.report.sentences import ScoreLine, directions_in_words, score_lines, scores_words, summary
 from ordinoise.app.report.suspects import SuspectTable, suspect_table
-from ordinoise.app.report.wording import (
+from ordinoise.app.report.svg import Chart
+from ordinoise.app.report.words import (
     count,
     counted,
+    first_of_consecutive,
     grades_in_words,
     isolated,
     listed,
     number,
-    percent,
     shortened,
-    whole_numbers,
 )
-from ordinoise.noise import SINGULAR_CONDITION
+from ordinoise.noise.matrices import SINGULAR_CONDITION
+from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.reliability import Reliability, reliability_curve
 
+# Calibration and densities are drawn from at most this many rows, evenly spaced; a round number, chosen by no run.
 MOST_ROWS = 200_000
-"""Rows, evenly spaced, that calibration and densities are drawn from."""
-MOST_COLUMNS_LISTED, MOST_TOLD = 200, 11
+# More columns are not listed, more thresholds not named in a sentence; chosen by eye on the page.
+MOST_COLUMNS, MOST_THRESHOLDS = 200, 11
 SECTIONS = {
     "found": "What was found",
     "matrix": "How grades are recorded",
-    "directions": "Which way they go wrong",
-    "sure": "How sure we are",
-    "calibration": "Whether the chances hold",
-    "scores": "How good predictions are",
+    "directions": "Too low or too high?",
+    "certainty": "How certain is this?",
+    "calibration": "Are the probabilities calibrated?",
+    "scores": "How good are the predictions?",
     "axis": "Grades along the score",
-    "curves": "How learning went",
+    "curves": "Training curves",
     "suspects": "Most suspicious rows",
-    "about": "How this was made",
+    "about": "About this report",
 }
 
 
 @dataclass(frozen=True, eq=False)
+class Findings:
+    """The input of the report page: what an audit or a fit found.
+
+    Attributes
+    ----------
+    heading : str
+        Title of the page, such as "Audit of ratings.csv".
+    record : AuditRecord
+        File, noise, number of wrong labels, suspects.
+    probabilities : array of shape (n_graded, n_classes)
+        Out-of-fold probability of each true grade given the features.
+    recorded : int array of shape (n_graded,)
+        Ranks of the recorded grades.
+    scores : Evaluation
+        Scores of the out-of-fold predictions, on recorded labels and corrected for their noise.
+    weights : mapping of str to float
+        Weight of each learner in the prediction.
+    curves : mapping of str to sequence of float
+        Validation loss after each epoch or round, by learner; empty if a learner keeps none.
+    """
+
+    heading: str
+    record: AuditRecord
+    probabilities: Floats
+    recorded: Ints
+    scores: Evaluation
+    weights: Mapping[str, float]
+    curves: Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True, eq=False)
 class Contents:
-    """Everything the template shows; a chart is None where there is nothing to draw."""
+    """Everything that the template shows; a chart is None if there is nothing to draw."""
 
     findings: Findings
     sections: Mapping[str, str]
@@ -65,7 +97,7 @@ class Contents:
     directions: Directions
     directions_chart: Chart | None
     directions_words: str
-    sureness: Sureness
+    certainty: Certainty
     reliability_chart: Chart | None
     reliability_words: str
     score_lines: Sequence[ScoreLine]
@@ -83,10 +115,10 @@ def contents_of(findings: Findings) -> Contents:
     """The contents of the page that shows `findings`."""
     record = findings.record
     directions = directions_of(record.noise)
-    way = of_a_hundred(record, directions)
+    way = directions_in_words(record, directions)
     step = max(1, math.ceil(len(findings.recorded) / MOST_ROWS))
-    reliable, along = _reliability(findings, step), _score_axis(findings, step)
-    calibration, place = _calibration_words(reliable), _threshold_words(along, record.classes)
+    reliability, axis = _reliability(findings, step), _score_axis(findings, step)
+    calibration, thresholds = _calibration_words(reliability), _threshold_words(axis, record.classes)
     curves = {name: losses for name, losses in findings.curves.items() if np.isfinite(losses).any()}
     measured = findings.scores.scores
     return Contents(
@@ -94,90 +126,93 @@ def contents_of(findings: Findings) -> Contents:
         sections=SECTIONS,
         file_name=shortened(PurePath(record.source).name or record.source, 80),
         names=[shortened(name) for name in record.classes],
-        lead=summary(findings, directions),
+        lead=summary(record, findings.scores, directions),
         gauge=_gauge(findings),
         matrix=matrix_table(record),
         directions=directions,
         directions_chart=charts.directions_chart(directions, record.classes, way) if directions.wrong > 0 else None,
         directions_words=way,
-        sureness=sureness_of(record),
-        reliability_chart=charts.reliability_chart(reliable, calibration) if reliable else None,
+        certainty=certainty_of(record),
+        reliability_chart=charts.reliability_chart(reliability, calibration) if reliability else None,
         reliability_words=calibration,
         score_lines=score_lines(measured),
         scores_chart=charts.scores_chart(measured, scores_words(measured)) if measured else None,
-        axis_chart=charts.score_axis_chart(along, record.classes, place, _axis_caption(step)),
-        axis_words=place,
+        axis_chart=charts.score_axis_chart(axis, record.classes, thresholds, _axis_caption(step)),
+        axis_words=thresholds,
         weights_words=_weights_words(findings.weights),
         curves_chart=_curves_chart(curves) if curves else None,
         suspects=suspect_table(record),
         settings={shortened(name): _setting(value) for name, value in record.settings.items()},
-        most_columns=MOST_COLUMNS_LISTED,
+        most_columns=MOST_COLUMNS,
     )
 
 
 def _gauge(findings: Findings) -> Mapping[str, float]:
-    """The number of wrong labels and its interval as places on a bar, in percent of its length."""
+    """Positions of the number of wrong labels and its interval on a bar, in percent of its length."""
     record = findings.record
+    if record.wrong is None or record.wrong_low is None or record.wrong_high is None:
+        return {}
     end = min(max(1.25 * record.wrong_high, 0.02 * record.n_graded, 1.0), max(record.n_graded, 1))
     places = {"value": record.wrong, "low": record.wrong_low, "high": record.wrong_high}
     return {name: round(100 * min(max(place / end, 0.0), 1.0), 2) for name, place in places.items()} | {"end": end}
 
 
 def _reliability(findings: Findings, step: int) -> Reliability | None:
-    """Calibration on every `step`-th row; None for a matrix without an inverse."""
-    matrix = np.array(findings.record.noise.matrix)
+    """Calibration on every `step`-th row; None if the noise matrix is singular."""
+    matrix = findings.record.noise.matrix
     if not np.linalg.cond(matrix) < SINGULAR_CONDITION:
         return None
-    chances, recorded = findings.probabilities[::step], findings.recorded[::step]
-    return reliability_curve(chances, recorded, matrix, confidence=findings.record.confidence)
+    probabilities, recorded = findings.probabilities[::step], findings.recorded[::step]
+    return reliability_curve(probabilities, recorded, matrix, confidence=findings.record.confidence)
 
 
 def _score_axis(findings: Findings, step: int) -> ScoreAxis:
-    chances, recorded = findings.probabilities[::step], findings.recorded[::step]
-    found = score_axis(chances, recorded, np.array(findings.record.noise.matrix))
+    probabilities, recorded = findings.probabilities[::step], findings.recorded[::step]
+    found = score_axis(probabilities, recorded, findings.record.noise.matrix)
     return replace(found, expected_counts=found.expected_counts * len(findings.recorded) / len(recorded))
 
 
 def _calibration_words(found: Reliability | None) -> str:
     if found is None:
-        return "The noise matrix has no inverse, so recorded grades cannot tell whether the predicted chances hold."
+        return "The noise matrix has no inverse, so calibration cannot be measured on the recorded grades."
     gap, chance = 100 * found.expected_calibration_error, 100 * found.error_by_chance
-    measured = f"On average they are off by {gap:.1f} percentage points, where chance alone would give {chance:.1f}."
+    measured = f"The mean error is {gap:.1f} percentage points; {chance:.1f} are expected by chance."
+    # 1.5 times chance, one point and the slopes below are round numbers, chosen by no run.
     if gap <= 1.5 * chance or gap < 1:
-        return f"The predicted chances hold. {measured}"
+        return f"The predicted probabilities are calibrated. {measured}"
     slope = np.polyfit(found.predicted, found.observed, 1, w=np.sqrt(found.counts))[0] if len(found.counts) > 1 else 1.0
-    manner = "too bold" if slope < 0.95 else "too timid" if slope > 1.05 else "somewhat off"
-    return f"The predicted chances are {manner}. {measured}"
+    manner = "too extreme" if slope < 0.95 else "too moderate" if slope > 1.05 else "not well calibrated"
+    return f"The predicted probabilities are {manner}. {measured}"
 
 
 def _threshold_words(found: ScoreAxis, classes: Sequence[str]) -> str:
     grades = grades_in_words(classes)
-    lost = [grades[grade] for grade in out_of_reach(found)]
-    told = _thresholds_told(found, classes)
+    lost = [grades[grade] for grade in unreachable(found)]
+    places = _threshold_places(found, classes)
     if not lost:
-        return f"Every grade has a stretch of the score to itself. {told}".strip()
+        return f"Every grade has its own range of scores. {places}".strip()
     named = listed(lost, "or") if len(lost) <= 4 else f"{len(lost)} of the {len(grades)} grades"
     which = "it is" if len(lost) == 1 else "they are"
-    return f"No score leads to {named}: {which} too rare, or too hard to tell from the neighbours. {told}".strip()
+    return f"No score leads to {named}: {which} too rare, or too similar to the neighboring grades. {places}".strip()
 
 
-def _thresholds_told(found: ScoreAxis, classes: Sequence[str]) -> str:
-    """Where the thresholds lie, in grades where these are whole numbers in a row, or counted from 0."""
+def _threshold_places(found: ScoreAxis, classes: Sequence[str]) -> str:
+    """Where the thresholds are: on the scale of the grades if these are consecutive whole numbers, else from 0."""
     crossed = found.thresholds[np.isfinite(found.thresholds)]
-    if len(crossed) == 0 or len(crossed) > MOST_TOLD:
+    if len(crossed) == 0 or len(crossed) > MOST_THRESHOLDS:
         return ""
-    first = whole_numbers(classes)
-    places = listed([number(place + (first or 0)) for place in crossed])
-    scale = ", counting grades from 0" if first is None else ""
-    return f"One grade gives way to the next at {places}{scale}."
+    first = first_of_consecutive(classes)
+    scores = listed([number(place + (first or 0)) for place in crossed])
+    scale = ", with grades numbered from 0" if first is None else ""
+    return f"The thresholds between grades are at {scores}{scale}."
 
 
 def _axis_caption(step: int) -> str:
     sample = f" Drawn from one row in {count(step)}." if step > 1 else ""
     return (
-        "Filled: rows by the true grade they probably have, with their expected number on the right. Dashed: rows by "
-        "the recorded grade. Every hill has the same area. Dotted lines: scores at which a higher grade becomes more "
-        f"likely than not, on a rising (isotonic) curve through the predicted chances.{sample}"
+        "Filled: density of the rows by their probable true grade, with their expected number on the right. Dashed: "
+        "density by recorded grade. All densities have the same area. Dotted lines: thresholds at which a higher grade "
+        f"becomes more likely than not, by isotonic regression of the predicted probabilities.{sample}"
     )
 
 
@@ -192,8 +227,8 @@ def _curves_chart(curves: Mapping[str, Sequence[float]]) -> Chart:
         for name, losses in list(curves.items())[: charts.MOST_CURVES]
     ]
     more = len(curves) - charts.MOST_CURVES
-    caption = "Loss of rows left out; the dot marks the best step."
-    caption += f" {more} more are not shown." if more > 0 else ""
+    caption = "Validation loss; the dot marks the best step."
+    caption += f" {more} more curves are not shown." if more > 0 else ""
     return charts.curves_chart(curves, f"{'; '.join(best)}.", caption)
 
 

@@ -10,7 +10,7 @@
   const texts = new Map(rows.map((row) => [row, row.innerText.toLowerCase()]));
   const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
-  // What a cell is sorted by; null, where it is missing or no number, goes last in either direction.
+  // Sort key of a cell; null (missing, or not a number in a column of numbers) comes last in either direction.
   const valueOf = (row, place, type) => {
     const cell = row.cells[place];
     if (cell.classList.contains("missing")) return null;

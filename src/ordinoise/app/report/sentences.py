@@ -1,70 +1,83 @@
-"""What was found, in plain words."""
+"""The findings in sentences, and the table of scores."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
+from ordinoise._text import percent
 from ordinoise.app.record import AuditRecord
-from ordinoise.app.report.directions import RARE, Directions
-from ordinoise.app.report.findings import Findings
-from ordinoise.app.report.measures import is_telling
-from ordinoise.app.report.wording import count, counted, grades_in_words, number, percent
+from ordinoise.app.report.matrix import RARE, Directions
+from ordinoise.app.report.words import count, counted, grades_in_words, number, shortened
 from ordinoise.scoring.evaluation import Evaluation
+from ordinoise.scoring.metrics import CorrectedScore
 
-NO_NOISE = 0.0005
-"""Share of wrong labels below which none is spoken of."""
-CLEAR, NEARLY_ALL = 0.6, 0.95
-WIDE = 0.5
-"""An interval that reaches this far, as a share of the number in it, is called wide."""
+# The thresholds of these sentences are round numbers, chosen by no run.
+NO_NOISE = 0.0005  # below this share of wrong labels, none is reported
+CLEAR, NEARLY_ALL = 0.6, 0.95  # shares that are called "mostly" and "nearly always"
+WIDE = 0.5  # an interval is called wide if its half-width is more than this share of the estimate
+MEASURES = {
+    "mean_absolute_error": ("Mean absolute error", "grades between prediction and label, lower is better"),
+    "zero_one_loss": ("Error rate", "predictions that differ from the label, lower is better"),
+    "accuracy_off1_score": ("Within one grade", "predictions at most one grade off, higher is better"),
+    "average_mean_absolute_error": ("Macro-averaged MAE", "each grade has the same weight, lower is better"),
+    "linear_weighted_kappa": ("Kappa, linear", "agreement beyond chance, 1 is best"),
+    "quadratic_weighted_kappa": ("Kappa, quadratic", "agreement beyond chance, large errors weigh more, 1 is best"),
+    "ranked_probability_score": ("Ranked probability score", "error of the predicted distribution, lower is better"),
+    "kendall_tau": ("Kendall's tau", "agreement in order, 1 is best; no correction for noise is known"),
+}  # fmt: skip
+TITLES = {name: title for name, (title, _) in MEASURES.items()}
+# A corrected score is not shown with an interval of a larger half-width, in units of 1 or of the observed score if that
+# is larger; a round number, chosen by no run.
+WIDEST = 2.0
 
 
 def is_clean(record: AuditRecord) -> bool:
-    """Whether hardly a label is suspected."""
-    return record.wrong < 0.5 or record.wrong < NO_NOISE * record.n_graded
+    """Whether almost no label is estimated to be wrong, or the number is unknown."""
+    return record.wrong is None or record.wrong < 0.5 or record.wrong < NO_NOISE * record.n_graded
 
 
-def summary(findings: Findings, directions: Directions) -> list[str]:
+def summary(record: AuditRecord, scores: Evaluation, directions: Directions) -> list[str]:
     """Sentences of the opening paragraph."""
-    record = findings.record
-    sentences = [*how_many(record)]
-    if not is_clean(record):
-        sentences += which_way(record, directions)
-    sentences += [*how_good(findings.scores), *_caution(record)]
-    return sentences
+    ways = [] if is_clean(record) else which_way(record, directions)
+    return [*how_many(record), *ways, *how_good(scores, is_known=record.is_known), *_caution(record)]
 
 
 def how_many(record: AuditRecord) -> list[str]:
-    """How many labels are wrong, and how wide the interval is."""
+    """How many labels are wrong, with the interval."""
     of_all = f"of {counted(record.n_graded, 'grade')}"
+    if record.wrong is None or record.wrong_low is None or record.wrong_high is None:
+        return [f"There are too few rows to estimate how many {of_all} are wrong."]
     if is_clean(record):
         ceiling = f", though up to {count(record.wrong_high)} may be" if record.wrong_high >= 1 else ""
-        return [f"Nothing suggests that any {of_all} is wrong{ceiling}."]
-    # An interval that holds "none at all" allows no stronger word.
+        return [f"There is no sign that any {of_all} is wrong{ceiling}."]
+    # An interval that includes zero does not support "probably".
     verb = "may be" if record.wrong_low < 0.5 else "is probably" if round(record.wrong) == 1 else "are probably"
     found = f"About {count(record.wrong)} {of_all} ({percent(record.wrong / record.n_graded)}) {verb} wrong"
-    sentences = [f"{found}: between {count(record.wrong_low)} and {count(record.wrong_high)}, {_level(record)}."]
-    reach = (record.wrong_high - record.wrong_low) / 2
-    if reach > WIDE * record.wrong:
-        sentences.append("That range is wide: take the number as a hint.")
+    interval = f"between {count(record.wrong_low)} and {count(record.wrong_high)}"
+    sentences = [f"{found}: {interval}, with {percent(record.confidence)} confidence."]
+    if (record.wrong_high - record.wrong_low) / 2 > WIDE * record.wrong:
+        sentences.append("That interval is wide: the number is a rough guide.")
     return sentences
 
 
 def which_way(record: AuditRecord, directions: Directions) -> list[str]:
-    """In which direction and how far labels go wrong, and where most."""
+    """In which direction and how far labels are wrong, and which grade is wrong most often."""
     if directions.wrong <= 0:
         return []
     grades = grades_in_words(record.classes)
     worst = directions.worst
     most = (
-        f"Most often wrong is {grades[worst]}: {percent(1 - directions.right[worst])} of the rows that deserve it are "
-        f"recorded otherwise, mostly as {grades[directions.taken_for(worst)]}."
+        f"Most often wrong is {grades[worst]}: {percent(1 - directions.right[worst])} of the rows with this true grade "
+        f"are recorded as another, mostly as {grades[directions.confused_with(worst)]}."
     )
     if len(grades) == 2:
         return [
-            f"Of the rows that deserve {grades[0]}, {percent(directions.too_high[0])} are recorded as {grades[1]}; "
-            f"of those that deserve {grades[1]}, {percent(directions.too_low[1])} as {grades[0]}."
+            f"Of the rows that are truly {grades[0]}, {percent(directions.too_high[0])} are recorded as {grades[1]}; "
+            f"of those that are truly {grades[1]}, {percent(directions.too_low[1])} as {grades[0]}."
         ]
     return [f"Wrong grades are {_direction(directions)}, {_distance(directions)}.", most]
 
@@ -88,46 +101,87 @@ def _distance(directions: Directions) -> str:
     return f"and {percent(1 - near)} of them by two grades or more"
 
 
-def of_a_hundred(record: AuditRecord, directions: Directions) -> str:
-    """The directions once more, as numbers to picture."""
+def directions_in_words(record: AuditRecord, directions: Directions) -> str:
+    """The directions of the wrong labels as counts out of 100."""
+    if not record.is_known:
+        return "There are too few rows to estimate in which direction grades are wrong."
     if directions.wrong <= 0:
-        return "By this matrix every grade is recorded right."
+        return "According to this matrix every grade is recorded right."
     grades, common = grades_in_words(record.classes), np.flatnonzero(directions.prior >= RARE)
     low = round(100 * directions.low_share)
-    told = f"Of 100 wrong grades, about {low} are too low and {100 - low} too high"
+    counts = f"Of 100 wrong grades, about {low} are too low and {100 - low} too high"
     if len(grades) > 2:
-        told += f"; {round(100 * directions.far_share) or 'none'} are off by two grades or more"
+        counts += f"; {round(100 * directions.far_share) or 'none'} are off by two grades or more"
     if len(common) < 2:
-        return f"{told}."
+        return f"{counts}."
     best, worst = common[directions.right[common].argmax()], common[directions.right[common].argmin()]
     extremes = f"{grades[best]} is recorded right most often ({percent(directions.right[best])}), "
     extremes += f"{grades[worst]} least often ({percent(directions.right[worst])})"
-    return f"{told}. Of the grades that are not rare, {extremes}."
+    return f"{counts}. Apart from rare grades, {extremes}."
 
 
-def how_good(scores: Evaluation) -> list[str]:
-    """How far predictions are off, as recorded and as clean labels would show it."""
+def how_good(scores: Evaluation, *, is_known: bool = True) -> list[str]:
+    """The mean absolute error on the recorded labels and, if the noise is known, on clean ones."""
     score = scores.scores.get("mean_absolute_error")
     if score is None:
         return []
-    observed = (
-        f"Judged by the recorded grades, predictions for rows not learned from are off by {number(score.observed)}"
-    )
-    if not math.isfinite(score.value):
+    observed = f"Compared with the recorded grades, out-of-fold predictions are off by {number(score.observed)}"
+    if not is_known or not math.isfinite(score.value):
         return [f"{observed} grades on average."]
-    clean = f"judged by the true ones, about {number(max(score.value, 0.0))}"
-    if is_telling(score):
+    clean = f"compared with the true ones, by about {number(max(score.value, 0.0))}"
+    if is_precise(score):
         clean += f" ({number(max(score.low, 0.0))} to {number(score.high)})"
     return [f"{observed} grades on average; {clean}."]
 
 
 def _caution(record: AuditRecord) -> list[str]:
-    if not record.noise.is_estimated:
-        return ["How labels go wrong was given, not estimated from these rows."]
-    if not record.noise.is_identifiable:
-        return ["These rows alone leave the amount of noise in doubt; what would settle it is said below."]
+    if record.noise.source == "too few rows":
+        return [f"{record.noise.doubt_text.capitalize()}. The labels were used as they are."]
+    if record.noise.source == "trusted":
+        return ["The labels were trusted, as requested: no errors were looked for."]
+    if record.noise.source == "given":
+        return ["The noise matrix was given, not estimated from these rows."]
+    if record.noise.is_in_doubt:
+        return ["The amount of noise is in doubt; see below what would help."]
     return []
 
 
-def _level(record: AuditRecord) -> str:
-    return f"with {percent(record.confidence)} confidence"
+@dataclass(frozen=True)
+class ScoreLine:
+    """A row of the table of scores; `is_precise` says whether the corrected score is worth showing."""
+
+    title: str
+    meaning: str
+    observed: str
+    clean: str
+    interval: str
+    is_precise: bool
+
+
+def is_precise(score: CorrectedScore) -> bool:
+    """Whether a corrected score is precise enough to show."""
+    half_width = (score.high - score.low) / 2
+    return math.isfinite(score.value) and half_width <= WIDEST * max(1.0, abs(score.observed))
+
+
+def score_lines(scores: Mapping[str, CorrectedScore]) -> list[ScoreLine]:
+    """One row per metric, in the order of the scores."""
+    return [_score_line(name, score) for name, score in scores.items()]
+
+
+def _score_line(name: str, score: CorrectedScore) -> ScoreLine:
+    title, meaning = MEASURES.get(name, (shortened(name.replace("_", " ")), ""))
+    if not math.isfinite(score.value):
+        return ScoreLine(title, meaning, number(score.observed), number(math.nan), number(math.nan), False)
+    interval = f"{number(score.low)} to {number(score.high)}" if is_precise(score) else "too wide to show"
+    return ScoreLine(title, meaning, number(score.observed), number(score.value), interval, is_precise(score))
+
+
+def scores_words(scores: Mapping[str, CorrectedScore]) -> str:
+    """Observed and corrected scores in one sentence."""
+    parts = [
+        f"{TITLES[name]} {number(score.observed)} on recorded grades, {number(score.value)} on clean grades"
+        for name, score in scores.items()
+        if name in TITLES and math.isfinite(score.value)
+    ]
+    return f"Observed and corrected scores: {'; '.join(parts)}."

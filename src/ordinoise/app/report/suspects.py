@@ -1,4 +1,4 @@
-"""The most suspicious rows as a table that stays small whatever the file holds."""
+"""The table of the most suspicious rows, limited in size."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ordinoise._text import percent
 from ordinoise.app.record import AuditRecord, Suspect
-from ordinoise.app.report.wording import NAME_LENGTH, number, percent, printable, shortened
-from ordinoise.app.tables.columns import ColumnFindings
+from ordinoise.app.report.words import NAME_LENGTH, number, printable, shortened
+from ordinoise.columns.findings import ColumnFindings
 
+# Limits of the table, so that the page stays below 2 MB for any file; round numbers, chosen by eye on the page.
 MOST_ROWS, MOST_COLUMNS = 100, 30
-MOST_IN_STRIP = 12
-CUTS = (200, 100, 50, 25, 12)
+MOST_IN_STRIP = 12  # grades in the strip of probabilities
+CUTS = (200, 100, 50, 25, 12)  # lengths of a cell's text; the first that keeps all cells within MOST_BYTES
 MOST_BYTES = 700_000
-WHOLE_LENGTH = 2000
+WHOLE_LENGTH = 2000  # characters of a cell's tooltip
 
 
 @dataclass(frozen=True)
 class CellText:
-    """A cell: what is shown (None where missing), and the whole text where that is more."""
+    """A cell: the text shown (None if missing), and the whole text if that is longer."""
 
     shown: str | None
     whole: str
@@ -27,7 +29,7 @@ class CellText:
 
 @dataclass(frozen=True)
 class SuspectColumn:
-    """A column of the file: its name as shown, in whole where that is more, and whether it holds numbers."""
+    """A column of the file: its name as shown, and the whole name if that is longer."""
 
     name: str
     whole: str
@@ -36,13 +38,13 @@ class SuspectColumn:
 
 @dataclass(frozen=True)
 class SuspectRow:
-    """A suspicious label: numbers to sort by beside the texts to read.
+    """A suspicious row, as numbers to sort by and as text.
 
     Attributes
     ----------
-    chances : tuple of (str, int)
-        Percentage of each grade, and how strong its colour is beside the likeliest one; empty where the grades are
-        too many.
+    probabilities : tuple of (str, int)
+        Probability of each grade as text, and relative to the likeliest grade in percent, for its color; empty if
+        there are too many grades.
     """
 
     suspect: Suspect
@@ -50,18 +52,18 @@ class SuspectRow:
     suggested_rank: int
     wrong: str
     distance: str
-    chances: tuple[tuple[str, int], ...]
+    probabilities: tuple[tuple[str, int], ...]
     cells: tuple[CellText, ...]
 
 
 @dataclass(frozen=True)
 class SuspectTable:
-    """Rows and columns for the page, and how many of each were left out.
+    """Rows and columns for the page, and the number of columns that are not shown.
 
     Attributes
     ----------
     recorded, suggested : tuple of int
-        Ranks that occur, for the filters.
+        Ranks that occur, as choices of the filters.
     """
 
     columns: tuple[SuspectColumn, ...]
@@ -72,11 +74,11 @@ class SuspectTable:
 
 
 def suspect_table(record: AuditRecord) -> SuspectTable:
-    """The first suspects of a record, with the cells of all columns but the target."""
+    """The first suspects of a record, with the cells of all columns except the target."""
     found = record.suspects[:MOST_ROWS]
     places = [place for place, column in enumerate(record.columns) if column.role != "target"]
     columns = [record.columns[place] for place in places[:MOST_COLUMNS]]
-    cells = _fitting([[suspect.cells[place] for place in places[:MOST_COLUMNS]] for suspect in found])
+    cells = _cut_cells([[suspect.cells[place] for place in places[:MOST_COLUMNS]] for suspect in found])
     rows = tuple(_row(suspect, record.classes, texts) for suspect, texts in zip(found, cells, strict=True))
     return SuspectTable(
         columns=tuple(_column(column) for column in columns),
@@ -100,13 +102,13 @@ def _row(suspect: Suspect, classes: Sequence[str], cells: Sequence[CellText]) ->
         suggested_rank=classes.index(suspect.suggested),
         wrong=percent(suspect.probability_wrong),
         distance=number(suspect.expected_distance),
-        chances=tuple((percent(chance), round(100 * chance / likeliest)) for chance in strip),
+        probabilities=tuple((percent(one), round(100 * one / likeliest)) for one in strip),
         cells=tuple(cells),
     )
 
 
-def _fitting(rows: Sequence[Sequence[str | None]]) -> list[list[CellText]]:
-    """Cells cut so that all together stay within `MOST_BYTES`, and what that leaves for whole texts."""
+def _cut_cells(rows: Sequence[Sequence[str | None]]) -> list[list[CellText]]:
+    """Cells cut so that all together take at most `MOST_BYTES`, tooltips included."""
     cut = next((cut for cut in CUTS if _size(rows, cut) <= MOST_BYTES), CUTS[-1])
     spare = MOST_BYTES - _size(rows, cut)
     table = []
@@ -121,7 +123,7 @@ def _fitting(rows: Sequence[Sequence[str | None]]) -> list[list[CellText]]:
 
 
 def _whole(text: str, cut: int) -> str:
-    """What a reader gets on asking for more; nothing where nothing was cut."""
+    """The tooltip of a text; empty if the text is not cut."""
     if shortened(text, cut) == shortened(text, WHOLE_LENGTH):
         return ""
     more = printable(text[:WHOLE_LENGTH])

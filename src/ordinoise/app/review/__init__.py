@@ -1,4 +1,4 @@
-"""The local page where a person settles suspected labels."""
+"""The local web page where people review suspicious labels."""
 
 from ordinoise.app.review.decisions import DecisionStore, open_decisions
 from ordinoise.app.review.events import Event, RowState

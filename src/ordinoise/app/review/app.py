@@ -1,4 +1,4 @@
-"""The review page as an application: routes, and what goes over them as JSON."""
+"""The web application of the review page: its routes, with JSON in and out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from ordinoise.app.review.decisions import StoreError
 from ordinoise.app.review.desk import Plain, ReviewDesk, as_reviewer
-from ordinoise.app.review.guard import CSRF_HEADER, Guard, derived
+from ordinoise.app.review.guard import CSRF_HEADER, Guard, derived, error_response
 from ordinoise.app.review.refit import Refit
 
 PAGE = Path(__file__).parent / "page"
@@ -30,18 +30,18 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 def review_app(
     folder: str | os.PathLike[str], *, token: str, port: int, reviewer: str | None = None, refit: Refit | None = None
 ) -> Starlette:
-    """The application that shows an audit and keeps what is decided about it.
+    """The application that shows the suspects of an audit and stores the decisions.
 
     Parameters
     ----------
     folder : path
-        What ``ordinoise audit`` wrote.
+        Folder written by ``ordinoise audit``.
     token : str
-        The secret of the address: the page is at ``http://127.0.0.1:<port>/?token=<token>``.
+        Secret part of the address: the page is at ``http://127.0.0.1:<port>/?token=<token>``.
     port : int
-        Where it will be served; requests that name another host or port are refused.
+        Port of the server; requests that name another host or port are refused.
     reviewer : str, optional
-        Name to begin with; the page asks for one otherwise.
+        Initial name; without it the page asks.
     refit : callable, optional
         ``refit(rows, grades) -> RefitOutcome``, run in a thread when the page asks for it.
     """
@@ -49,11 +49,11 @@ def review_app(
     desk = ReviewDesk(Path(folder), refit)
     page = _page(desk, derived(token, "csrf"), reviewer)
 
-    async def index(request: Request) -> Response:  # noqa: ARG001 - what starlette hands over
+    async def index(request: Request) -> Response:  # noqa: ARG001 - required by starlette
         return HTMLResponse(page)
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:  # noqa: ARG001 - what starlette hands over
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:  # noqa: ARG001 - required by starlette
         yield
         desk.close()
 
@@ -65,9 +65,9 @@ def review_app(
 
 
 def _page(desk: ReviewDesk, csrf: str, reviewer: str) -> str:
-    shelf = Environment(loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined)
+    environment = Environment(loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined)
     name = Path(desk.record.source).name
-    return shelf.get_template("index.html").render(
+    return environment.get_template("index.html").render(
         name=name, record=desk.record, csrf=csrf, csrf_header=CSRF_HEADER, reviewer=reviewer
     )
 
@@ -76,26 +76,26 @@ def _reads(desk: ReviewDesk) -> list[Route]:
     async def picture(request: Request) -> Response:
         found = desk.picture(request.path_params["row"], request.path_params["column"])
         if found is None:
-            return _sentence(404, "there is no such picture")
+            return error_response(404, "picture not found")
         content = await run_in_threadpool(found[0].read_bytes)
         return Response(content, media_type=found[1])
 
     return [
-        Route("/api/audit", _answering(lambda _: desk.overview())),
-        Route("/api/changes/{after:int}", _answering(lambda request: desk.changes(request.path_params["after"]))),
-        Route("/api/history/{row:int}", _answering(lambda request: desk.history(request.path_params["row"]))),
-        Route("/api/refit", _answering(lambda _: desk.refit_report()), methods=["GET"]),
+        Route("/api/audit", _read_endpoint(lambda _: desk.overview())),
+        Route("/api/changes/{after:int}", _read_endpoint(lambda request: desk.changes(request.path_params["after"]))),
+        Route("/api/history/{row:int}", _read_endpoint(lambda request: desk.history(request.path_params["row"]))),
+        Route("/api/refit", _read_endpoint(lambda _: desk.refit_report()), methods=["GET"]),
         Route("/picture/{row:int}/{column:int}", picture),
     ]
 
 
 def _writes(desk: ReviewDesk) -> list[Route]:
     actions = {"decide": desk.decide, "undo": desk.undo, "note": desk.note, "export": desk.export, "refit": desk.refit}
-    return [Route(f"/api/{name}", _acting(action), methods=["POST"]) for name, action in actions.items()]
+    return [Route(f"/api/{name}", _write_endpoint(action), methods=["POST"]) for name, action in actions.items()]
 
 
-def _answering(answer: Callable[[Request], Plain]) -> Endpoint:
-    """An endpoint that reads."""
+def _read_endpoint(answer: Callable[[Request], Plain]) -> Endpoint:
+    """An endpoint that answers a GET request."""
 
     async def endpoint(request: Request) -> Response:
         return await _in_thread(lambda: answer(request))
@@ -103,16 +103,16 @@ def _answering(answer: Callable[[Request], Plain]) -> Endpoint:
     return endpoint
 
 
-def _acting(action: Callable[[Mapping[str, object]], Plain]) -> Endpoint:
-    """An endpoint that writes; the action has returned, so what it kept is on disk, before anything is answered."""
+def _write_endpoint(action: Callable[[Mapping[str, object]], Plain]) -> Endpoint:
+    """An endpoint that runs an action on a JSON body; the answer is sent after the action is stored on disk."""
 
     async def endpoint(request: Request) -> Response:
         try:
             body = json.loads(await request.body())
         except (ValueError, RecursionError):
-            return _sentence(422, "a write must be JSON")
+            return error_response(422, "a write must be JSON")
         if not isinstance(body, dict):
-            return _sentence(422, "a write must be a JSON object")
+            return error_response(422, "a write must be a JSON object")
         return await _in_thread(lambda: action(body))
 
     return endpoint
@@ -121,21 +121,17 @@ def _acting(action: Callable[[Mapping[str, object]], Plain]) -> Endpoint:
 async def _in_thread(work: Callable[[], Plain]) -> Response:
     try:
         return JSONResponse(await run_in_threadpool(work))
-    except StoreError as trouble:
-        return _sentence(503, str(trouble))
+    except StoreError as error:
+        return error_response(503, str(error))
     except (ValueError, OSError) as error:
-        return _sentence(422, str(error))
-
-
-def _sentence(status: int, words: str) -> JSONResponse:
-    return JSONResponse({"error": words}, status)
+        return error_response(422, str(error))
 
 
 async def _static(request: Request) -> Response:
     name = request.path_params["name"]
-    # Only what the package itself brings, by name: nothing is ever joined to a path.
+    # Only files of this package, looked up by name: the name is never joined to a path.
     known = {path.name: path for path in PAGE.iterdir() if path.suffix in STATIC_TYPES}
     if name not in known:
-        return _sentence(404, "there is no such file")
+        return error_response(404, "file not found")
     content = known[name].read_bytes()
     return Response(content, media_type=STATIC_TYPES[known[name].suffix])

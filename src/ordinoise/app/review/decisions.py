@@ -1,4 +1,4 @@
-"""Decisions on disk: one SQLite file that only grows, each event in it before anyone is told so."""
+"""Decisions on disk: an append-only SQLite file; an event is stored before it is confirmed."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 DECISIONS = "decisions.sqlite"
 APPLICATION_ID = 0x6F726472
-"""Marks an SQLite file as ours: "ordr" in the file's header."""
+"""Marks an SQLite file as ours in its header: "ordr"."""
 
 FORMAT_VERSION = 1
-SECONDS_TO_WAIT = 10.0
+SECONDS_TO_WAIT = 10.0  # for the lock of another process; a round number, chosen by no run
 
 TABLES = (
     """CREATE TABLE events (
@@ -37,7 +37,7 @@ TABLES = (
     )""",
     "CREATE INDEX events_of_row ON events (row)",
     "CREATE TABLE subject (about TEXT NOT NULL)",
-    # The history is kept by the file itself, not only by our good manners.
+    # The database itself refuses to change or remove events, also for other programs.
     "CREATE TRIGGER no_change BEFORE UPDATE ON events BEGIN SELECT RAISE(ABORT, 'events are never changed'); END",
     "CREATE TRIGGER no_loss BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never removed'); END",
 )
@@ -47,16 +47,16 @@ LAST_DECISION = f"""{COLUMNS} WHERE reviewer = ? AND kind IN ('grade', 'skip')
 
 
 def open_decisions(folder: str | os.PathLike[str], record: AuditRecord | None = None) -> DecisionStore:
-    """The decisions about an audit, in its folder; those about another audit are refused.
+    """The decisions about an audit, in its folder; refuses decisions about another audit.
 
     Parameters
     ----------
     folder : path
-        What ``ordinoise audit`` wrote.
+        Folder written by ``ordinoise audit``.
     record : AuditRecord, optional
         Its record; read from the folder by default.
     """
-    from ordinoise.app.record import read_record  # not needed for a store alone, and slow to load
+    from ordinoise.app.record import read_record  # slow to import, and not needed by DecisionStore
 
     record = record or read_record(Path(folder))
     subject = json.dumps([record.digest, record.target, list(record.classes)])
@@ -64,78 +64,78 @@ def open_decisions(folder: str | os.PathLike[str], record: AuditRecord | None = 
 
 
 class StoreError(ValueError):
-    """The file of decisions does not let itself be read or written; nothing is wrong with what was asked."""
+    """The file of decisions cannot be read or written; the request itself may be valid."""
 
 
 class DecisionStore:
-    """The decisions of one review, for any number of threads, tabs and processes. Made on first use.
+    """The decisions of one review, shared by threads, tabs and processes. The file is created on first use.
 
     Parameters
     ----------
     path : path
-        The SQLite file. While it is open, two more lie beside it that belong to it, ``-wal`` and ``-shm``.
+        The SQLite file. While it is open, SQLite keeps two more beside it, ``-wal`` and ``-shm``.
     about : str, optional
-        What the decisions are about. Kept in a new file; one that was made for another subject is refused.
+        Identifies the audit. Stored in a new file; a file about another audit is refused.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, about: str | None = None) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
-        with self._one_sentence():
+        with self._sqlite_errors():
             self._connection = sqlite3.connect(
                 self.path, timeout=SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
             )
         try:
-            with self._one_sentence():
+            with self._sqlite_errors():
                 self._open(about)
         except BaseException:
             self.close()
             raise
 
     def decide(self, reviewer: str, row: int, grade: str | None, *, key: str | None = None) -> Event:
-        """Keep a decision: a grade, or None to skip the row. It is on disk when this returns."""
+        """Store a decision: a grade, or None to skip the row. It is on disk when this returns."""
         return self._add(key, reviewer, row, "skip" if grade is None else "grade", grade=grade)
 
     def write_note(self, reviewer: str, row: int, note: str, *, key: str | None = None) -> Event:
-        """Keep a reviewer's note on a row in place of the one before; an empty one takes it away."""
+        """Store a reviewer's note on a row, which replaces the previous one; an empty note removes it."""
         return self._add(key, reviewer, row, "note", note=note)
 
     def undo(self, reviewer: str, *, key: str | None = None) -> Event | None:
-        """Take back the reviewer's last decision that stands: the event that does, or None if there is nothing left.
+        """Undo the reviewer's last decision; returns the undo event, or None if there is nothing to undo.
 
-        What the reviewer decided about that row before, if anything, stands again.
+        An earlier decision of the reviewer about that row is valid again.
         """
-        with self._writing():
-            kept = self._of_key(key)
-            if kept is not None:
-                return kept
+        with self._transaction():
+            stored = self._of_key(key)
+            if stored is not None:
+                return stored
             last = self._first(LAST_DECISION, reviewer)
             if last is None:
                 return None
             return self._insert(key, reviewer, last.row, "undo", grade=last.grade, undoes=last.id)
 
     def state(self, row: int) -> RowState:
-        """Where a row stands."""
+        """The state of a row."""
         return states(self.history(row)).get(row, RowState(row))
 
     def states(self) -> dict[int, RowState]:
-        """Where every row stands that has any history."""
+        """The state of every row that has events."""
         return states(self.history())
 
     def history(self, row: int | None = None, *, after: int = 0) -> list[Event]:
-        """Every event, or those of a row, that came after the one with the id `after`; oldest first."""
+        """Events, of one row if it is given, with an id larger than `after`; oldest first."""
         where, values = ("WHERE id > ?", [after]) if row is None else ("WHERE row = ? AND id > ?", [row, after])
-        with self._lock, self._one_sentence():
+        with self._lock, self._sqlite_errors():
             return [Event(*found) for found in self._connection.execute(f"{COLUMNS} {where} ORDER BY id", values)]
 
     def trusted(self) -> tuple[list[int], list[str]]:
-        """Rows that have a grade, in the file's order, and their grades; rows in dispute are left out."""
-        sure = [state for _, state in sorted(self.states().items()) if not state.is_disputed]
-        graded = [(state.row, state.grade) for state in sure if state.grade is not None]
+        """Settled rows in the order of the file, and their grades; disputed rows are skipped."""
+        agreed = [state for _, state in sorted(self.states().items()) if not state.is_disputed]
+        graded = [(state.row, state.grade) for state in agreed if state.grade is not None]
         return [row for row, _ in graded], [grade for _, grade in graded]
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             self._connection.close()
 
@@ -148,7 +148,7 @@ class DecisionStore:
         self.close()
 
     def _add(self, key: str | None, reviewer: str, row: int, kind: str, **more: Any) -> Event:
-        with self._writing():
+        with self._transaction():
             return self._of_key(key) or self._insert(key, reviewer, row, kind, **more)
 
     def _insert(
@@ -171,7 +171,7 @@ class DecisionStore:
         return Event(int(added.lastrowid or 0), *values)
 
     def _of_key(self, key: str | None) -> Event | None:
-        """An event that was kept already: whoever sent it did not hear so."""
+        """The event with this key if it is already stored: its sender missed the answer and sent it again."""
         return None if key is None else self._first(f"{COLUMNS} WHERE key = ?", key)
 
     def _first(self, statement: str, value: str) -> Event | None:
@@ -179,15 +179,15 @@ class DecisionStore:
         return Event(*found) if found else None
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """One transaction that reads and writes; it is on disk at the end, or nothing of it is."""
-        with self._lock, self._one_sentence():
+    def _transaction(self) -> Iterator[None]:
+        """A transaction for reading and writing: all of it is on disk at the end, or nothing."""
+        with self._lock, self._sqlite_errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self._connection.execute("COMMIT")
             except BaseException:
-                # SQLite has rolled back by itself after some errors, a full disk among them.
+                # SQLite has already rolled back after some errors, such as a full disk.
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
@@ -197,7 +197,7 @@ class DecisionStore:
             self._execute, self._complaint, what="decisions", application_id=APPLICATION_ID, version=FORMAT_VERSION
         )
         self._execute("PRAGMA journal_mode = WAL")
-        # Every commit reaches the disk before it returns, so that a power cut costs no decision either.
+        # A commit returns only when it is on disk, so that even a power failure loses no decision.
         self._execute("PRAGMA synchronous = FULL")
         self._execute("BEGIN IMMEDIATE")
         if is_empty(self._execute):
@@ -208,11 +208,11 @@ class DecisionStore:
             self._execute(f"PRAGMA user_version = {FORMAT_VERSION}")
         self._execute("COMMIT")
         if about is not None and self._execute("SELECT about FROM subject") != about:
-            advice = "move it away to begin anew; nothing in it was changed"
-            raise self._complaint("hold decisions about this very audit", "decisions about another", advice)
+            advice = "move the file away to start a new review; it was not changed"
+            raise self._complaint("be about this audit", "decisions about another", advice)
 
     def _execute(self, statement: str) -> Any:
-        """The first value that a statement gives, if any."""
+        """The first value in the result of a statement; None if there is none."""
         row = self._connection.execute(statement).fetchone()
         return row[0] if row else None
 
@@ -220,15 +220,15 @@ class DecisionStore:
         return StoreError(*complain("decisions", rule, f"{got} in {str(self.path)!r}", advice).args)
 
     @contextmanager
-    def _one_sentence(self) -> Iterator[None]:
-        """Say what SQLite has to say about the file in our way."""
+    def _sqlite_errors(self) -> Iterator[None]:
+        """Turn errors of SQLite into one-sentence errors."""
         try:
             yield
         except sqlite3.Error as error:
-            # The lower byte is the kind of error, the rest its variety; errors of Python's wrapper have none.
+            # The low byte is the primary error code; errors of Python's wrapper have none.
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise self._complaint("be free for writing", f"a lock that lasts over {SECONDS_TO_WAIT:g} s") from None
+                raise self._complaint("be free for writing", f"a lock of more than {SECONDS_TO_WAIT:g} s") from None
             if code == sqlite3.SQLITE_CANTOPEN:
-                raise self._complaint("be a file in a folder that exists", "no such place") from None
-            raise self._complaint("be a sound, writable store of decisions", f"{str(error)!r}") from error
+                raise self._complaint("be a file in a folder that exists", "no such folder") from None
+            raise self._complaint("be an undamaged, writable file", f"{str(error)!r}") from error

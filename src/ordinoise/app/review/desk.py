@@ -1,4 +1,4 @@
-"""What the page can ask for and do, as plain values in and out: an audit, and the decisions about it."""
+"""The actions of the review page, with plain values in and out."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from ordinoise.app.review.events import Event, states
 from ordinoise.app.review.export import write_corrected
 from ordinoise.app.review.images import picture
 from ordinoise.app.review.reasons import grade_keys, reasons
-from ordinoise.app.review.refit import Refit, Refitting
+from ordinoise.app.review.refit import Refit, RefitJob
 
+# Characters; round numbers, chosen by no run. The fields of the page have the same limits.
 LONGEST_NAME, LONGEST_NOTE = 60, 4000
 Plain = dict[str, Any]
 
 
 class ReviewDesk:
-    """An audit and the decisions about it, on one desk.
+    """An audit and the decisions about it.
 
     Parameters
     ----------
     folder : path
-        What ``ordinoise audit`` wrote.
+        Folder written by ``ordinoise audit``.
     refit : callable, optional
         ``refit(rows, grades) -> RefitOutcome``.
     """
@@ -38,11 +39,11 @@ class ReviewDesk:
         self.store = open_decisions(folder, self.record)
         self.data_folder = Path(self.record.source).parent
         self._suspects = {suspect.row: suspect for suspect in self.record.suspects}
-        self._exporting = threading.Lock()
-        self._refitting = Refitting(refit, self.record.classes)
+        self._export_lock = threading.Lock()
+        self._refit_job = RefitJob(refit, self.record.classes)
 
     def overview(self) -> Plain:
-        """Everything that the page shows, but for the histories."""
+        """Everything that the page shows, except the histories of the rows."""
         record = self.record
         plain = record.to_dict(suspects=False)
         kept = ("source", "target", "classes", "columns", "n_rows", "n_graded", "learner")
@@ -52,12 +53,12 @@ class ReviewDesk:
             "subject": f"{record.digest[:16]}-{record.target}",
             "keys": grade_keys(record.classes),
             "items": [self._item(suspect) for suspect in record.suspects],
-            "refit": self._refitting.report(),
+            "refit": self._refit_job.report(),
             **self.changes(0),
         }
 
     def changes(self, after: int) -> Plain:
-        """States of the rows that anything happened to after an event, and the last event there is."""
+        """States of the rows that changed after an event, and the id of the last event."""
         events = self.store.history()
         rows = {event.row for event in events if event.id > after}
         of_rows = states(event for event in events if event.row in rows)
@@ -68,10 +69,10 @@ class ReviewDesk:
 
     def history(self, row: int) -> Plain:
         """Every event of a row, oldest first."""
-        return {"events": [_told(event) for event in self.store.history(row)]}
+        return {"events": [_without_key(event) for event in self.store.history(row)]}
 
     def decide(self, body: Mapping[str, Any]) -> Plain:
-        """Keep a grade, or a skip where the grade is null."""
+        """Store a grade, or a skip if the grade is null."""
         row, reviewer, key = self._row(body), as_reviewer(body.get("reviewer")), _key(body)
         grade = body.get("grade")
         if grade is not None and grade not in self.record.classes:
@@ -79,7 +80,7 @@ class ReviewDesk:
         return self._answer(self.store.decide(reviewer, row, grade, key=key))
 
     def note(self, body: Mapping[str, Any]) -> Plain:
-        """Keep a note."""
+        """Store a note."""
         row, reviewer, key = self._row(body), as_reviewer(body.get("reviewer")), _key(body)
         note = body.get("note")
         if not isinstance(note, str) or len(note) > LONGEST_NOTE:
@@ -87,37 +88,37 @@ class ReviewDesk:
         return self._answer(self.store.write_note(reviewer, row, _printable(note.strip()), key=key))
 
     def undo(self, body: Mapping[str, Any]) -> Plain:
-        """Take back the reviewer's last decision."""
+        """Undo the reviewer's last decision."""
         event = self.store.undo(as_reviewer(body.get("reviewer")), key=_key(body))
         return self._answer(event) if event else {"event": None, "state": None}
 
-    def export(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every write has a body
+    def export(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every action takes a body
         """Write the corrected file beside the original."""
-        with self._exporting:  # two at once would choose the same free name
+        with self._export_lock:  # two exports at once would choose the same free name
             written = write_corrected(self.record, self.store.states().values())
         return {**asdict(written), "path": str(written.path)}
 
-    def refit(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every write has a body
-        """Begin the estimate anew with the decisions trusted."""
+    def refit(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every action takes a body
+        """Start a new estimate with the decisions as trusted labels."""
         rows, grades = self.store.trusted()
         if not rows:
-            raise complain("decisions", "hold a settled row before the estimate is made anew", "none")
-        started = self._refitting.start(rows, grades)
-        return {"started": started, **self._refitting.report()}
+            raise complain("decisions", "hold a settled row before a new estimate", "none")
+        started = self._refit_job.start(rows, grades)
+        return {"started": started, **self._refit_job.report()}
 
     def refit_report(self) -> Plain:
-        """How the estimate goes."""
-        return self._refitting.report()
+        """Status of the new estimate."""
+        return self._refit_job.report()
 
     def picture(self, row: int, column: int) -> tuple[Path, str] | None:
-        """The picture that a cell names and its content type."""
+        """Path and content type of the picture that a cell names; None if there is none."""
         suspect, columns = self._suspects.get(row), self.record.columns
         if suspect is None or not 0 <= column < len(columns) or columns[column].kind != "image":
             return None
         return picture(self.data_folder, suspect.cells[column])
 
     def close(self) -> None:
-        """Let go of the decisions."""
+        """Close the file of decisions."""
         self.store.close()
 
     def _item(self, suspect: Suspect) -> Plain:
@@ -131,20 +132,20 @@ class ReviewDesk:
     def _row(self, body: Mapping[str, Any]) -> int:
         row = body.get("row")
         if not isinstance(row, int) or isinstance(row, bool) or row not in self._suspects:
-            raise complain("row", "be the row of a suspected label", repr(row)[:40])
+            raise complain("row", "be the row of a suspect", repr(row)[:40])
         return row
 
     def _answer(self, event: Event) -> Plain:
-        return {"event": _told(event), "state": asdict(self.store.state(event.row))}
+        return {"event": _without_key(event), "state": asdict(self.store.state(event.row))}
 
 
-def _told(event: Event) -> Plain:
+def _without_key(event: Event) -> Plain:
     """An event without the key of its sender."""
     return {name: value for name, value in asdict(event).items() if name != "key"}
 
 
 def as_reviewer(name: object) -> str:
-    """A reviewer's name without needless blanks."""
+    """A valid reviewer's name, with single blanks."""
     name = _printable(" ".join(name.split())) if isinstance(name, str) else ""
     if not 0 < len(name) <= LONGEST_NAME:
         raise complain("reviewer", f"be a name of 1 to {LONGEST_NAME} characters", f"{len(name)}")
@@ -159,5 +160,5 @@ def _key(body: Mapping[str, Any]) -> str:
 
 
 def _printable(text: str) -> str:
-    """Text without what SQLite or a terminal would stumble over: lone surrogates and control characters."""
+    """Text without lone surrogates and control characters, which SQLite or a terminal cannot handle."""
     return "".join(sign for sign in text if sign in "\n\t" or sign.isprintable())

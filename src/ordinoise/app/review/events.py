@@ -1,35 +1,33 @@
-"""What reviewers did, as events that are never changed, and what follows from them for each row."""
+"""Actions of reviewers as immutable events, and the state of each row that follows from them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-KINDS = ("grade", "skip", "undo", "note")
-
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that a reviewer did.
+    """One action of a reviewer.
 
     Attributes
     ----------
     id : int
-        Place in the history, from 1.
+        Position in the history, from 1.
     key : str
-        Chosen by the sender: the same event sent twice is kept once.
+        Chosen by the sender: an event that is sent twice is stored once.
     time : str
-        When it was kept, UTC, ISO 8601.
+        When it was stored, UTC, ISO 8601.
     reviewer : str
     row : int
         Number of the data row in the file, from 0.
     kind : {"grade", "skip", "undo", "note"}
     grade : str or None
-        The grade chosen; for an undo, the grade that was taken back.
+        Chosen grade; for an undo, the grade that is undone.
     note : str
         Text of a note; empty otherwise.
     undoes : int or None
-        For an undo, the event that it takes back.
+        For an undo, the id of the event that it undoes.
     """
 
     id: int
@@ -45,23 +43,23 @@ class Event:
 
 @dataclass(frozen=True)
 class RowState:
-    """Where a row stands.
+    """The state of a row.
 
     Attributes
     ----------
     row : int
     status : {"open", "settled", "skipped"}
-        Settled where any reviewer's grade stands; skipped where all that stands is skips.
+        Settled if any reviewer chose a grade; skipped if reviewers only skipped it.
     grade : str or None
-        The latest grade that stands, whoever gave it.
+        The latest grade of any reviewer that is not undone.
     reviewer : str or None
-        Who gave it, or skipped the row last.
+        Who chose it, or skipped the row last.
     grades : tuple of (str, str or None)
-        What stands, by reviewer in the order decided: the grade, or None for a skip.
+        Reviewers and their grades in the order of decision; None for a skip.
     is_disputed : bool
-        Whether reviewers gave different grades.
+        Whether reviewers chose different grades.
     notes : tuple of (str, str)
-        The notes that stand, by reviewer.
+        Reviewers and their notes.
     """
 
     row: int
@@ -83,22 +81,22 @@ def states(events: Iterable[Event]) -> dict[int, RowState]:
 
 def _state(row: int, events: list[Event]) -> RowState:
     undone = {event.undoes for event in events}
-    standing: dict[str, Event] = {}
+    valid: dict[str, Event] = {}
     notes: dict[str, str] = {}
     for event in events:
         if event.kind == "note":
             notes[event.reviewer] = event.note
         elif event.kind != "undo" and event.id not in undone:
-            standing.pop(event.reviewer, None)  # what is decided again comes last
-            standing[event.reviewer] = event
-    graded = [event for event in standing.values() if event.kind == "grade"]
-    last = next(reversed(graded or list(standing.values())), None)
+            valid.pop(event.reviewer, None)  # a new decision of the same reviewer goes to the end
+            valid[event.reviewer] = event
+    graded = [event for event in valid.values() if event.kind == "grade"]
+    last = next(reversed(graded or list(valid.values())), None)
     return RowState(
         row=row,
-        status="settled" if graded else "skipped" if standing else "open",
+        status="settled" if graded else "skipped" if valid else "open",
         grade=last.grade if last else None,
         reviewer=last.reviewer if last else None,
-        grades=tuple((name, event.grade) for name, event in standing.items()),
+        grades=tuple((name, event.grade) for name, event in valid.items()),
         is_disputed=len({event.grade for event in graded}) > 1,
         notes=tuple((name, note) for name, note in notes.items() if note),
     )

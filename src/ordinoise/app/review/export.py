@@ -1,4 +1,4 @@
-"""The file again with the decided grades in it, beside the original and never over anything."""
+"""The corrected file: the audited file with the settled grades, written as a new file beside it."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Corrected:
     ----------
     path : path
     n_changed : int
-        Grades that differ from the recorded ones.
+        Settled grades that differ from the recorded ones.
     n_kept : int
-        Grades that were settled as they were recorded.
+        Settled grades that confirm the recorded ones.
     n_disputed : int
-        Settled rows about which reviewers disagree; the latest grade is in the file.
+        Settled rows with different grades by different reviewers; the latest grade is written.
     """
 
     path: Path
@@ -39,13 +39,13 @@ class Corrected:
 def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Corrected:
     """Write ``<name>.reviewed.csv`` beside the audited file, with the settled grades in place of the recorded ones.
 
-    All other cells stay as they are, but for those that a spreadsheet would run as formulas: they begin with an
-    apostrophe. Where there is such a file already, the new one gets a number.
+    All other cells are kept, except that text which a spreadsheet would run as a formula gets an apostrophe in front.
+    If the name is taken, the new file gets a number.
     """
     source = Path(record.source)
     if digest_of(source) != record.digest:
         advice = "audit it again; nothing was written"
-        raise complain("the audited file", "be the one that was audited", f"another content in {str(source)!r}", advice)
+        raise complain("the audited file", "be unchanged since its audit", f"other content in {str(source)!r}", advice)
     settled = {state.row: state for state in states if state.grade is not None}
     changes = _changes(record, settled)
     table = _with_changes(read_text(source), record.target, changes)
@@ -56,7 +56,7 @@ def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Correcte
 
 
 def _changes(record: AuditRecord, settled: dict[int, RowState]) -> dict[int, str]:
-    """The new text of every cell that changes, as the file spells that grade where the suspects show how."""
+    """The new text of every cell that changes, spelled as in the file if a suspect has that grade."""
     target = [column.name for column in record.columns].index(record.target)
     spelling = {suspect.recorded: suspect.cells[target] or suspect.recorded for suspect in record.suspects}
     recorded = {suspect.row: suspect.recorded for suspect in record.suspects}
@@ -75,7 +75,7 @@ def _with_changes(table: pl.DataFrame, target: str, changes: dict[int, str]) -> 
 
 
 def _delimiter(source: Path) -> str:
-    """That of a file that was read before; the comma for Parquet and Feather, which have none."""
+    """The delimiter of a text file; a comma for Parquet and Feather."""
     try:
         return delimiter_of(source)
     except ValueError:
@@ -83,7 +83,7 @@ def _delimiter(source: Path) -> str:
 
 
 def _free_path(source: Path) -> Path:
-    """Where a new file may be made: the first of the numbered names that nothing has."""
+    """The first free name for the new file."""
     stem = Path(source.name.removesuffix(".gz")).stem
     names = itertools.chain(
         [f"{stem}.reviewed.csv"], (f"{stem}.reviewed-{number}.csv" for number in itertools.count(2))

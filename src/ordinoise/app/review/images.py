@@ -1,21 +1,21 @@
-"""Pictures that a table names, as long as they lie below the table's own folder."""
+"""Pictures that the cells of a table name, restricted to the folder of the table."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-# No SVG: it is a document that may hold script, not a picture.
+# No SVG: it can contain scripts.
 TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
     ".bmp": "image/bmp", ".avif": "image/avif",
 }  # fmt: skip
-LARGEST_BYTES = 32 * 2**20
+LARGEST_BYTES = 32 * 2**20  # a round number, chosen by no run
 
 
 def picture(folder: Path, cell: str | None) -> tuple[Path, str] | None:
-    """The file that a cell names and its content type; None unless it is a picture below `folder`.
+    """Path and content type of the file that a cell names; None unless it is a picture below `folder`.
 
-    What counts is where the file really lies: ``..``, absolute paths and links that lead out are refused alike.
+    The resolved path counts: ``..``, absolute paths and symbolic links that lead out of the folder are refused.
     """
     if not cell or "\0" in cell:
         return None

@@ -1,88 +1,97 @@
-"""The estimate again, with the decisions as trusted labels: what it gave before and gives now, in words."""
+"""A new noise estimate with the decisions as trusted labels, compared with the previous one."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ordinoise.app.review.reasons import percent
+from ordinoise._text import percent
+from ordinoise.noise import Noise
 
-Interval = tuple[float, float]
-Matrix = tuple[tuple[float, ...], ...]
+# Smaller changes of an entry of the noise matrix are not mentioned; a round number, chosen by no run.
 LEAST_CHANGE = 0.005
-"""Smaller changes of an entry of the noise matrix are not told."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RefitOutcome:
-    """What the labels look like before and after the decisions are trusted.
+    """The noise before and after the reviewed grades are trusted.
 
     Attributes
     ----------
-    rate_before, rate_after : float
-        Share of wrong labels.
-    interval_before, interval_after : (float, float) or None
-        Interval of the share; None where there is none.
-    matrix_before, matrix_after : tuple of tuple of float
-        ``[true, recorded]``.
+    before, after : Noise
     n_trusted : int
-        Labels that were trusted.
+        Number of trusted labels.
     """
 
-    rate_before: float
-    interval_before: Interval | None
-    rate_after: float
-    interval_after: Interval | None
-    matrix_before: Matrix
-    matrix_after: Matrix
+    before: Noise
+    after: Noise
     n_trusted: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for the page."""
+        return {
+            "rate_before": self.before.rate,
+            "rate_after": self.after.rate,
+            "interval_before": self.before.rate_interval,
+            "interval_after": self.after.rate_interval,
+            "matrix_before": self.before.matrix.tolist(),
+            "matrix_after": self.after.matrix.tolist(),
+            "n_trusted": self.n_trusted,
+        }
 
 
 Refit = Callable[[Sequence[int], Sequence[str]], RefitOutcome]
-"""What does the work: rows of the file and their grades in, the outcome out."""
+"""Estimates the noise again, given reviewed rows of the file and their grades."""
 
 
 def in_words(outcome: RefitOutcome, classes: Sequence[str]) -> list[str]:
-    """Sentences that compare before and after: the share of wrong labels, how sure it is, the entry that moved most."""
-    after = _with_interval(outcome.rate_after, outcome.interval_after)
-    before = _with_interval(outcome.rate_before, outcome.interval_before)
-    first = f"{after} of the labels are wrong by the new estimate, {before} by the one before."
-    return [first, *_sharper(outcome), _moved(outcome, classes)]
+    """Sentences that compare the share of wrong labels, its interval, and the entry that changed most."""
+    before, after = _with_interval(outcome.before), _with_interval(outcome.after)
+    if after is None:
+        return ["There are too few rows to estimate how many labels are wrong."]
+    if before is None:
+        return [f"{after} of the labels are wrong by the new estimate; before, there were too few rows to estimate it."]
+    first = f"{after} of the labels are wrong by the new estimate, {before} by the previous one."
+    return [first, *_interval_change(outcome), _matrix_change(outcome, classes)]
 
 
-def _with_interval(rate: float, interval: Interval | None) -> str:
-    return percent(rate) + (f" ({percent(interval[0])} to {percent(interval[1])})" if interval else "")
+def _with_interval(noise: Noise) -> str | None:
+    """The share of wrong labels with its interval; None if there were too few rows to estimate it."""
+    if noise.rate is None:
+        return None
+    ends = noise.rate_interval
+    return percent(noise.rate) + (f" ({percent(ends[0])} to {percent(ends[1])})" if ends else "")
 
 
-def _sharper(outcome: RefitOutcome) -> list[str]:
-    if outcome.interval_before is None or outcome.interval_after is None:
+def _interval_change(outcome: RefitOutcome) -> list[str]:
+    if outcome.before.rate_interval is None or outcome.after.rate_interval is None:
         return []
-    before, after = (high - low for low, high in (outcome.interval_before, outcome.interval_after))
+    before, after = (high - low for low, high in (outcome.before.rate_interval, outcome.after.rate_interval))
     if before <= 0:
         return []
     if after > before:
-        return [f"The interval is {percent(after / before - 1)} wider than before: the decisions do not sharpen it."]
+        return [f"The interval is {percent(after / before - 1)} wider than before: the decisions do not narrow it."]
     return [f"The interval is {percent(1 - after / before)} narrower than before."]
 
 
-def _moved(outcome: RefitOutcome, classes: Sequence[str]) -> str:
-    change = np.subtract(outcome.matrix_after, outcome.matrix_before)
+def _matrix_change(outcome: RefitOutcome, classes: Sequence[str]) -> str:
+    change = outcome.after.matrix - outcome.before.matrix
     np.fill_diagonal(change, 0.0)
     true, recorded = divmod(int(np.abs(change).argmax()), len(change))
     if abs(change[true, recorded]) < LEAST_CHANGE:
         return "No kind of error is clearly more or less common than before."
     more = "more" if change[true, recorded] > 0 else "less"
-    then, now = (percent(matrix[true][recorded]) for matrix in (outcome.matrix_before, outcome.matrix_after))
-    return f"Recording {classes[true]} as {classes[recorded]} is {more} common than it seemed: {now}, before {then}."
+    then, now = (percent(noise.matrix[true, recorded]) for noise in (outcome.before, outcome.after))
+    return f"Recording {classes[true]} as {classes[recorded]} is {more} common than estimated: {now}, before {then}."
 
 
-class Refitting:
-    """One run of the callable at a time, in a thread of its own, to be asked how it goes."""
+class RefitJob:
+    """Runs a refit in a background thread, one at a time, and reports its status."""
 
     def __init__(self, refit: Refit | None, classes: Sequence[str]) -> None:
         self._refit, self._classes = refit, classes
@@ -91,18 +100,18 @@ class Refitting:
         self._started = 0.0
 
     def start(self, rows: Sequence[int], grades: Sequence[str]) -> bool:
-        """Begin, unless one is under way; whether it did."""
+        """Start a run unless one is running; returns whether it started."""
         with self._lock:
             if self._refit is None or self._report["status"] == "running":
                 return False
             self._started = time.monotonic()
             self._report = {"status": "running", "n_trusted": len(rows)}
-        # A daemon: Ctrl-C ends the program, not only the page.
+        # A daemon thread, so that Ctrl-C ends the program.
         threading.Thread(target=self._run, args=(self._refit, rows, grades), daemon=True).start()
         return True
 
     def report(self) -> dict[str, Any]:
-        """How it goes: ``status`` is unavailable, idle, running, done or failed."""
+        """Status (unavailable, idle, running, done or failed), seconds, and outcome or error."""
         with self._lock:
             running = self._report["status"] == "running"
             return self._report | ({"seconds": round(time.monotonic() - self._started, 1)} if running else {})
@@ -110,8 +119,8 @@ class Refitting:
     def _run(self, refit: Refit, rows: Sequence[int], grades: Sequence[str]) -> None:
         try:
             outcome = refit(rows, grades)
-            done = {"status": "done", **asdict(outcome), "words": in_words(outcome, self._classes)}
-        except Exception as error:  # whatever it was, the page must hear that it is over
+            done = {"status": "done", **outcome.to_dict(), "words": in_words(outcome, self._classes)}
+        except Exception as error:  # the page must learn about any failure
             done = {"status": "failed", "error": str(error) or type(error).__name__}
         seconds = round(time.monotonic() - self._started, 1)
         with self._lock:

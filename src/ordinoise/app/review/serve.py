@@ -1,4 +1,4 @@
-"""The review page, served on this computer for this computer alone."""
+"""The server of the review page, reachable from this computer only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ordinoise._validation import complain
 from ordinoise.app.review.refit import Refit
 
 ADDRESS = "127.0.0.1"
-SECONDS_TO_FINISH = 2
+SECONDS_TO_FINISH = 2  # for open requests after Ctrl-C; a round number, chosen by no run
 
 
 def serve(
@@ -29,26 +29,26 @@ def serve(
     Parameters
     ----------
     folder : path
-        What ``ordinoise audit`` wrote.
+        Folder written by ``ordinoise audit``.
     port : int, default=0
-        Where to listen on 127.0.0.1; 0 takes a free one.
+        Port on 127.0.0.1; 0 takes a free one.
     reviewer : str, optional
-        Name to begin with; the page asks for one otherwise.
+        Initial name; without it the page asks.
     on_ready : callable, optional
-        Told the address to open, secret included, once it answers.
+        Called with the address to open, secret included, when the server accepts connections.
     refit : callable, optional
         ``refit(rows, grades) -> RefitOutcome``; without it the page offers no new estimate.
     token : str, optional
-        The secret of the address; a random one by default.
+        Secret part of the address; random by default.
     """
     uvicorn = _uvicorn()
     from ordinoise.app.review.app import review_app
 
     token = token or secrets.token_urlsafe(32)
-    with _listening(port) as listener:
+    with _listener(port) as listener:
         port = listener.getsockname()[1]
         app = review_app(folder, token=token, port=port, reviewer=reviewer, refit=refit)
-        # No log of requests: the first one holds the secret.
+        # No log of requests: the first one contains the secret.
         config = uvicorn.Config(
             app,
             log_level="error",
@@ -67,7 +67,7 @@ def serve(
 
 
 def _uvicorn() -> Any:
-    """The server, or one sentence that says how to get it."""
+    """The module uvicorn, or an error that says how to install it."""
     try:
         import starlette  # noqa: F401
         import uvicorn
@@ -76,11 +76,11 @@ def _uvicorn() -> Any:
     return uvicorn
 
 
-def _listening(port: int) -> socket.socket:
-    """A socket on this computer's own address; whoever connects before the server runs is kept waiting."""
+def _listener(port: int) -> socket.socket:
+    """A listening socket on 127.0.0.1; connections wait until the server runs."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":  # elsewhere it would let two servers share a port
+        if os.name == "posix":  # on Windows it would let two servers share a port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((ADDRESS, port))
         listener.listen(128)

@@ -1,14 +1,15 @@
-"""Tables of a person's own: read from a file, understood, written back."""
+"""The user's tables: read from a file, typed, checked and written back."""
 
 from __future__ import annotations
 
-from ordinoise.app.tables.columns import ColumnFindings
-from ordinoise.app.tables.features import features_of
+from ordinoise.app.tables.dialect import delimiter_of
 from ordinoise.app.tables.graded import GradedTable, graded_table
-from ordinoise.app.tables.reading import digest_of, read_table, read_text
-from ordinoise.app.tables.sniffing import delimiter_of
+from ordinoise.app.tables.reader import read_stored, read_table, read_text, typed_columns
+from ordinoise.app.tables.source import digest_of
 from ordinoise.app.tables.target import grades_of
-from ordinoise.app.tables.writing import write_table
+from ordinoise.app.tables.writer import write_table
+from ordinoise.columns.features import features_of
+from ordinoise.columns.findings import ColumnFindings
 
 __all__ = [
     "ColumnFindings",
@@ -18,7 +19,9 @@ __all__ = [
     "features_of",
     "graded_table",
     "grades_of",
+    "read_stored",
     "read_table",
     "read_text",
+    "typed_columns",
     "write_table",
 ]

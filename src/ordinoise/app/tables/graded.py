@@ -1,4 +1,4 @@
-"""A file with a column of grades, understood: its classes in order, its features, and words about what was done."""
+"""A file with a column of grades: its classes in order, its features, and messages for the user."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import Ints, complain
-from ordinoise.app.tables.columns import ColumnFindings
-from ordinoise.app.tables.features import features_of, findings_of
-from ordinoise.app.tables.inference import as_text
-from ordinoise.app.tables.names import as_column
-from ordinoise.app.tables.reading import read_table
-from ordinoise.app.tables.target import Classes, grades_of, ordered_classes
+from ordinoise.app.tables.reader import read_with_digest
+from ordinoise.app.tables.target import Classes, graded_rows
+from ordinoise.columns.features import features_of, findings_of
+from ordinoise.columns.findings import ColumnFindings
+from ordinoise.columns.inference import as_text
+from ordinoise.columns.names import as_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class GradedTable:
     ----------
     path : Path
     frame : polars.DataFrame
-        The table as it was read, every row and column of the file.
+        The table as `read_table` returns it, with every row and column of the file.
     target : str
         The column of grades.
     classes : tuple of int or tuple of str
@@ -37,8 +37,14 @@ class GradedTable:
         Every column, in the file's order.
     rows : int array
         Numbers of the rows that have a grade, from 0.
-    words : tuple of str
-        Sentences about what was done to the table.
+    labels : array of shape (n_graded,)
+        The grades of those rows, each one of `classes`.
+    features : polars.DataFrame
+        The feature columns of those rows: Float64, and String for categories.
+    messages : tuple of str
+        Messages for the user: ignored rows and columns, and why.
+    digest : str
+        SHA-256 of the file.
     """
 
     path: Path
@@ -47,20 +53,18 @@ class GradedTable:
     classes: Classes
     columns: tuple[ColumnFindings, ...]
     rows: Ints
-    words: tuple[str, ...]
+    labels: NDArray[Any]
+    features: pl.DataFrame
+    messages: tuple[str, ...]
+    digest: str
 
     @property
-    def features(self) -> pl.DataFrame:
-        """The feature columns of the graded rows: Float64, and String for categories; made anew at each call."""
-        return features_of(self.frame[self.rows], self.columns)
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """The grades of the graded rows, each one of `classes`."""
-        return grades_of(self.frame, self.target, self.classes)[0]
+    def categories(self) -> list[str]:
+        """Names of the features that are categories."""
+        return [column.name for column in self.columns if column.role == "feature" and column.kind == "category"]
 
     def text_cells(self, rows: ArrayLike) -> list[tuple[str | None, ...]]:
-        """The cells of some rows of the file as text, one for every column, None where missing."""
+        """The cells of some rows of the file as text, one per column, None where missing."""
         chosen = self.frame[np.asarray(rows, dtype=np.int64)]
         return pl.DataFrame([as_text(column) for column in chosen.get_columns()]).rows()
 
@@ -71,7 +75,6 @@ def graded_table(
     *,
     order: Sequence[object] | str | None = None,
     ignore: Collection[str] = (),
-    features: Collection[str] | None = None,
 ) -> GradedTable:
     """The file at `path`, with grades in the column `target`.
 
@@ -80,68 +83,57 @@ def graded_table(
     path : str or Path
         A file for `read_table`.
     target : str
-        The column of grades. Rows without one are left out.
+        The column of grades. Rows without a grade are ignored.
     order : sequence, optional
-        Grades from lowest to highest; needed unless they are numbers. It may name grades that no row has.
+        Grades from lowest to highest; required unless they are numbers. It may include grades that no row has.
     ignore : collection of str
-        Columns that are no features.
-    features : collection of str, optional
-        The only columns that are features; every other column unless given.
+        Columns that are not features.
 
     Raises
     ------
     ValueError
         One sentence about what is wrong with the file or the arguments.
     """
-    frame = read_table(path)
-    classes = ordered_classes(frame, target, order)
-    _, rows = grades_of(frame, target, classes)
-    roles = _roles(frame, target, ignore, features)
+    frame, digest = read_with_digest(path)
+    classes, labels, rows = graded_rows(frame, target, order)
+    roles = _roles(frame, target, ignore)
     columns = tuple(findings_of(frame.get_column(name), *role) for name, role in roles.items())
     _check_features(frame, columns, rows)
-    words = tuple(_words(columns, frame.height - len(rows)))
-    return GradedTable(Path(path), frame, target, classes, columns, rows, words)
+    # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.
+    made = features_of(frame, columns)
+    made = made if len(rows) == frame.height else made[rows]
+    messages = tuple(_messages(columns, frame.height - len(rows)))
+    return GradedTable(Path(path), frame, target, classes, columns, rows, labels, made, messages, digest)
 
 
-def _roles(
-    frame: pl.DataFrame, target: str, ignore: Collection[str], features: Collection[str] | None
-) -> dict[str, tuple[str, str]]:
-    """What every column is asked to be, and why."""
+def _roles(frame: pl.DataFrame, target: str, ignore: Collection[str]) -> dict[str, tuple[str, str]]:
+    """The requested role of every column, and the reason for it."""
     ignored = {as_column("ignore", name, frame.columns) for name in ignore}
-    wanted = {as_column("features", name, frame.columns) for name in (frame.columns if features is None else features)}
     if target in ignored:
-        raise complain("ignore", "leave the target alone", repr(target))
-    if features is not None and target in wanted:
-        raise complain("features", "leave the target out", repr(target))
+        raise complain("ignore", "not name the target", repr(target))
     roles = dict.fromkeys(frame.columns, ("feature", ""))
-    roles |= {
-        name: ("left out", "it is not among the features asked for") for name in frame.columns if name not in wanted
-    }
-    roles |= dict.fromkeys(ignored, ("left out", "as asked"))
-    return roles | {target: ("target", "")}
+    return roles | dict.fromkeys(ignored, ("ignored", "as requested")) | {target: ("target", "")}
 
 
 def _check_features(frame: pl.DataFrame, columns: Sequence[ColumnFindings], rows: Ints) -> None:
-    """Refuse features without a value, infinite ones, and a table without any feature."""
+    """Refuse a table without features, and features without a value in the graded rows."""
     wanted = [column for column in columns if column.role == "feature"]
     for column in wanted:
         if frame.get_column(column.name)[rows].null_count() == len(rows):
-            got = f"nothing but missing cells in column {column.name!r}"
-            raise complain("file", "have a value in every feature", got, f"--ignore {column.name} leaves it out")
-        # One column at a time: whether its numbers are finite is seen where they are made.
-        features_of(frame, [column])
+            got = f"only missing cells in column {column.name!r}"
+            raise complain("file", "have a value in every feature", got, f"--ignore {column.name} skips it")
     if not wanted:
-        reasons = "; ".join(f"{column.name!r}: {column.note}" for column in columns if column.role == "left out")
+        reasons = "; ".join(f"{column.name!r}: {column.note}" for column in columns if column.role == "ignored")
         raise complain(
             "file", "have a column to learn from", f"none besides the target ({reasons or 'no other column'})"
         )
 
 
-def _words(columns: Sequence[ColumnFindings], n_ungraded: int) -> Iterator[str]:
+def _messages(columns: Sequence[ColumnFindings], n_ungraded: int) -> Iterator[str]:
     if n_ungraded:
-        yield f"{n_ungraded} row{'s' * (n_ungraded > 1)} without a grade {'are' if n_ungraded > 1 else 'is'} left out."
+        yield f"{n_ungraded} row{'s' * (n_ungraded > 1)} without a grade {'are' if n_ungraded > 1 else 'is'} ignored."
     for column in columns:
-        if column.role == "left out":
-            yield f"column {column.name!r} is left out: {column.note}."
+        if column.role == "ignored":
+            yield f"column {column.name!r} is ignored: {column.note}."
         elif column.role == "feature" and column.note:
             yield f"column {column.name!r} is a feature: {column.note}."

@@ -1,4 +1,4 @@
-"""Grades in a column of a file: which there are, in which order, and which row has which."""
+"""The column of grades: its classes in order, and the grade of each row."""
 
 from __future__ import annotations
 
@@ -10,19 +10,36 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ordinoise._validation import Ints, complain
-from ordinoise.app.tables.inference import as_text, nameless, typed
-from ordinoise.app.tables.names import as_column, listed, meant
+from ordinoise.columns.inference import as_text, nameless, typed
+from ordinoise.columns.names import as_column, listed, meant
 
+# A column with more values is probably not one of grades; a round number, chosen by no run.
 MOST_GRADES = 50
 Classes = tuple[int, ...] | tuple[str, ...]
 
 
-def ordered_classes(frame: pl.DataFrame, target: str, order: Sequence[object] | str | None = None) -> Classes:
-    """Grades of a column from lowest to highest: ints where they are whole numbers, text otherwise.
+def grades_of(frame: pl.DataFrame, target: str, classes: Sequence[int] | Sequence[str]) -> tuple[NDArray[Any], Ints]:
+    """Labels of the rows that have a grade, and the numbers of those rows, from 0.
 
-    Numbers have an order of their own; anything else needs `order`, which may name grades that no row has.
+    Each label is one of `classes`; 1, 1.0 and the text "1" are the same grade, and blanks around text are ignored.
     """
-    column = _grades(frame, as_column("target", target, frame.columns))
+    return _labels(_grades(frame, target), target, classes)
+
+
+def graded_rows(
+    frame: pl.DataFrame, target: str, order: Sequence[object] | str | None = None
+) -> tuple[Classes, NDArray[Any], Ints]:
+    """Classes of a column from lowest to highest, labels of its graded rows, and the numbers of those rows, from 0.
+
+    Classes are ints if all are whole numbers, text otherwise. Numbers are sorted; other grades need `order`, which may
+    include grades that no row has.
+    """
+    column = _grades(frame, target)
+    classes = _classes(column, target, order)
+    return classes, *_labels(column, target, classes)
+
+
+def _classes(column: pl.Series, target: str, order: Sequence[object] | str | None) -> Classes:
     values = column.drop_nulls().unique().sort()
     _check_variety(target, values)
     if order is None and not column.dtype.is_numeric():
@@ -34,24 +51,19 @@ def ordered_classes(frame: pl.DataFrame, target: str, order: Sequence[object] | 
     for value in found:
         if _position(value, wanted) is None:
             raise complain(
-                "order", f"name every grade of {target!r}", f"none for {_spelled(value)!r}", _hint(value, wanted)
+                "order", f"name every grade of {target!r}", f"none for {_as_text(value)!r}", _hint(value, wanted)
             )
     if column.dtype.is_numeric():
         return _alike([_as_number(entry, found) for entry in wanted])
     return tuple(str(entry).lower() if column.dtype == pl.Boolean else str(entry).strip() for entry in wanted)
 
 
-def grades_of(frame: pl.DataFrame, target: str, classes: Sequence[int] | Sequence[str]) -> tuple[NDArray[Any], Ints]:
-    """Labels of the rows that have a grade, and the numbers of those rows from 0.
-
-    `classes` are the known grades; 1, 1.0 and the text "1" are the same grade, and blanks around text do not count.
-    """
-    column = _grades(frame, as_column("target", target, frame.columns))
+def _labels(column: pl.Series, target: str, classes: Sequence[int] | Sequence[str]) -> tuple[NDArray[Any], Ints]:
     if column.dtype.is_float():
         _check_finite(target, column)
     rows = np.flatnonzero(column.is_not_null().to_numpy()).astype(np.int64)
     if not len(rows):
-        raise complain("target", "have grades", f"nothing but missing cells in {target!r}")
+        raise complain("target", "have grades", f"only missing cells in {target!r}")
     values = column.drop_nulls().unique()
     positions = [_known_position(value, classes, target) for value in values.to_list()]
     ranks = column.drop_nulls().replace_strict(values, positions, return_dtype=pl.Int64).to_numpy()
@@ -59,8 +71,8 @@ def grades_of(frame: pl.DataFrame, target: str, classes: Sequence[int] | Sequenc
 
 
 def _grades(frame: pl.DataFrame, target: str) -> pl.Series:
-    """The column with numbers as numbers, true and false as they are, and all the rest as text without end blanks."""
-    column = nameless(frame.get_column(target))
+    """The column of grades: numbers and flags as they are, everything else as stripped text."""
+    column = nameless(frame.get_column(as_column("target", target, frame.columns)))
     if column.dtype in (pl.String, pl.Categorical, pl.Enum):
         column = typed(as_text(column))
     if column.dtype.is_decimal():
@@ -75,7 +87,7 @@ def _grades(frame: pl.DataFrame, target: str) -> pl.Series:
 def _check_variety(target: str, values: pl.Series) -> None:
     """Refuse a column without grades, with one grade, with infinite ones or with too many."""
     if not len(values):
-        raise complain("target", "have grades", f"nothing but missing cells in {target!r}")
+        raise complain("target", "have grades", f"only missing cells in {target!r}")
     if len(values) == 1:
         raise complain("target", "have at least two grades", f"{values.item()!r} in every row of {target!r}")
     if values.dtype.is_float():
@@ -94,8 +106,8 @@ def _check_finite(target: str, values: pl.Series) -> None:
 def _no_order(target: str, column: pl.Series) -> ValueError:
     names = _texts(column.drop_nulls().unique(maintain_order=True))
     got = f"none for {target!r}, which holds {listed(names)}"
-    advice = f"for example --order {','.join(names[:10])} if that is from the lowest to the highest"
-    return complain("order", "say which grade is lower than which", got, advice)
+    advice = f"for example --order {','.join(names[:10])} if that is from lowest to highest"
+    return complain("order", "list the grades from lowest to highest", got, advice)
 
 
 def _texts(values: pl.Series) -> list[str]:
@@ -103,7 +115,7 @@ def _texts(values: pl.Series) -> list[str]:
 
 
 def _as_order(order: Sequence[object] | str) -> list[object]:
-    """The entries of an order, all different."""
+    """The grades in an order, all different."""
     entries: list[object] = list(order.split(",") if isinstance(order, str) else order)
     if len(entries) > MOST_GRADES:
         raise complain("order", f"have at most {MOST_GRADES} grades", len(entries))
@@ -112,12 +124,12 @@ def _as_order(order: Sequence[object] | str) -> list[object]:
         if key in keys[:index]:
             raise complain("order", "name every grade once", f"{entries[index]!r} twice")
         if key == "":
-            raise complain("order", "name a grade between two commas", "an empty name")
+            raise complain("order", "have a grade between any two commas", "an empty name")
     return entries
 
 
 def _position(value: object, classes: Sequence[object]) -> int | None:
-    """Where a grade stands among the `classes`."""
+    """Index of a grade in `classes`; None if it is not one of them."""
     keys = [_key(entry) for entry in classes]
     key = _key(value)
     return keys.index(key) if key in keys else None
@@ -126,17 +138,17 @@ def _position(value: object, classes: Sequence[object]) -> int | None:
 def _known_position(value: object, classes: Sequence[object], target: str) -> int:
     position = _position(value, classes)
     if position is None:
-        got = f"{_spelled(value)!r} in {target!r}"
-        raise complain("target", "hold no grades but the known ones", got, _hint(value, classes))
+        got = f"{_as_text(value)!r} in {target!r}"
+        raise complain("target", "hold known grades only", got, _hint(value, classes))
     return position
 
 
 def _hint(value: object, classes: Sequence[object]) -> str:
-    return meant(_spelled(value), [str(entry) for entry in classes]) or f"they are {listed(classes)}"
+    return meant(_as_text(value), [str(entry) for entry in classes]) or f"they are {listed(classes)}"
 
 
 def _key(value: object) -> object:
-    """What two spellings of one grade have in common."""
+    """A key that is equal for all spellings of a grade, such as 1, 1.0 and "1"."""
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
     if not isinstance(value, str):
@@ -151,12 +163,12 @@ def _key(value: object) -> object:
 
 
 def _plain(value: object) -> object:
-    """A whole number as an int, whatever it was stored as."""
+    """A float that is a whole number as an int; any other value unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _alike(values: list[Any]) -> Classes:
-    """Numbers as ints where all of them are whole, else all of them as text with a point: ``"0.5", "1.0"``."""
+    """Numbers as ints if all are whole, otherwise all as text with a decimal point: ``"0.5", "1.0"``."""
     if all(isinstance(value, int) for value in values):
         return tuple(values)
     return tuple(str(float(value)) for value in values)
@@ -169,5 +181,5 @@ def _as_number(entry: object, found: list[object]) -> object:
     return _plain(key)
 
 
-def _spelled(value: object) -> str:
+def _as_text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(_plain(value))

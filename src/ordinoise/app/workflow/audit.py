@@ -1,19 +1,29 @@
-"""An audit of a file: which labels are probably wrong, in a folder of its own."""
+"""An audit of a file, written into a new folder: report, suspects, all labels, record."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
+import ordinoise
 from ordinoise._files import new_folder
-from ordinoise.app.record import AuditRecord, write_record
+from ordinoise._validation import Ints
+from ordinoise.app.record import AuditRecord, Suspect, write_record
 from ordinoise.app.tables import GradedTable, write_table
-from ordinoise.app.workflow.learning import Learned, Request, Trusted, learn
-from ordinoise.app.workflow.record import MOST_SUSPECTS, audit_record, report_findings
+from ordinoise.app.workflow.fit import FileAudit, Trusted, learn
+from ordinoise.app.workflow.request import Request
+
+if TYPE_CHECKING:
+    from ordinoise.app.report import Findings
 
 LABELS, SUSPECTS, REPORT = "labels.csv", "suspects.csv", "report.html"
+# A label is a suspect if it is more likely wrong than right, or among the first few; the counts are round numbers,
+# chosen by no run.
+MOST_SUSPECTS, FEWEST_SUSPECTS, LIKELY = 1000, 20, 0.5
 
 
 def audit_file(
@@ -23,37 +33,103 @@ def audit_file(
     trusted: Trusted | None = None,
     n_suspects: int = MOST_SUSPECTS,
     on_table: Callable[[GradedTable], None] = lambda _: None,
-) -> tuple[Learned, AuditRecord]:
-    """Judge every label of a file, and write what was found into a new folder.
+    verbose: bool = False,
+) -> tuple[FileAudit, AuditRecord]:
+    """Find the probably wrong labels of a file and write them into a new folder.
 
-    The folder appears whole or not at all: ``audit.json``, ``report.html``, ``suspects.csv`` (the worst, with their
-    rows) and ``labels.csv`` (all).
+    The folder holds ``audit.json``, ``report.html``, ``suspects.csv`` (the most suspicious rows, with all their cells)
+    and ``labels.csv`` (every graded row). If anything fails, no folder is left.
 
     Parameters
     ----------
     out : Path
         The folder; must not exist.
     trusted : (rows, grades), optional
-        Labels that a person settled.
+        Reviewed grades.
     n_suspects : int
-        How many of the most suspicious labels a person may look at.
-    on_table : callable
-        Told of the table before the long work begins.
+        Largest number of suspects to keep for review.
+    on_table, verbose
+        As in `learn`.
     """
     from ordinoise.app.report import write_report
 
     with new_folder("out", out) as folder:
-        learned = learn(request, trusted=trusted, on_table=on_table)
-        record = audit_record(learned, n_suspects)
+        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose)
+        record = audit_record(found, n_suspects)
         write_record(folder, record)
-        write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", learned, record))
+        write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record))
         write_table(_suspect_frame(record), folder / SUSPECTS, neutral=True)
-        write_table(_label_frame(learned), folder / LABELS, neutral=True)
-    return learned, record
+        write_table(_label_frame(found), folder / LABELS, neutral=True)
+    return found, record
+
+
+def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS) -> AuditRecord:
+    """The record of an audit, with at most `n_suspects` suspects."""
+    table, count, model = found.table, found.issues.expected_wrong, found.model
+    settings = found.request.settings()
+    if found.trusted is not None:
+        settings["n_trusted"] = len(found.trusted[0])
+    return AuditRecord(
+        source=str(table.path.resolve()),
+        digest=table.digest,
+        target=table.target,
+        classes=tuple(str(grade) for grade in table.classes),
+        columns=table.columns,
+        n_rows=table.frame.height,
+        n_graded=len(table.rows),
+        noise=model.noise_,
+        wrong=None if count is None else count.value,
+        wrong_low=None if count is None else count.low,
+        wrong_high=None if count is None else count.high,
+        confidence=model.noise_.confidence if count is None else count.confidence,
+        learner=model.learner_,
+        settings=settings,
+        suspects=_suspects(found, n_suspects),
+        ordinoise=ordinoise.__version__,
+    )
+
+
+def report_findings(heading: str, found: FileAudit, record: AuditRecord) -> Findings:
+    """The input of the report page."""
+    from ordinoise.app.report import Findings
+
+    model = found.model
+    weights = {name: share for name, share in model.weights_.items() if share > 0}
+    curves = {name: model.curves_[name][0] for name in weights if len(model.curves_[name][0])}
+    return Findings(heading, record, found.probabilities, found.recorded, found.scores, weights, curves)
+
+
+def _worst(found: FileAudit) -> Ints:
+    """Positions among the graded rows, the most suspicious first; reviewed rows are skipped."""
+    worst = found.issues.worst
+    if found.trusted is None:
+        return worst
+    return worst[~np.isin(found.table.rows[worst], found.trusted[0])]
+
+
+def _suspects(found: FileAudit, n_suspects: int) -> tuple[Suspect, ...]:
+    issues, chosen = found.issues, _worst(found)[:n_suspects]
+    wrong = issues.probability_wrong[chosen]
+    chosen = chosen[(wrong >= LIKELY) | ((np.arange(len(chosen)) < FEWEST_SUSPECTS) & (wrong > 0))]
+    rows = found.table.rows[chosen]
+    cells = found.table.text_cells(rows)
+    return tuple(
+        Suspect(
+            row=int(row),
+            rank=rank,
+            recorded=str(issues.recorded[at]),
+            suggested=str(issues.suggested[at]),
+            probability_wrong=float(issues.probability_wrong[at]),
+            expected_distance=float(issues.expected_distance[at]),
+            posterior=tuple(issues.posterior[at].tolist()),
+            cells=cells[rank - 1],
+        )
+        for rank, (row, at) in enumerate(zip(rows, chosen, strict=True), start=1)
+    )
 
 
 def _suspect_frame(record: AuditRecord) -> pl.DataFrame:
-    """The suspects with their rows; a column of the file that bears one of our names gets an underscore."""
+    """The suspects with the cells of their rows; a column with one of our names gets an underscore appended."""
     ours = ("row", "recorded", "suggested", "probability_wrong", "expected_distance")
     columns = {name: [getattr(suspect, name) for suspect in record.suspects] for name in ours}
     for at, column in enumerate(record.columns):
@@ -65,11 +141,11 @@ def _suspect_frame(record: AuditRecord) -> pl.DataFrame:
     return pl.DataFrame(columns, schema_overrides=texts)
 
 
-def _label_frame(learned: Learned) -> pl.DataFrame:
-    issues = learned.issues
+def _label_frame(found: FileAudit) -> pl.DataFrame:
+    issues = found.issues
     return pl.DataFrame(
         {
-            "row": learned.table.rows,
+            "row": found.table.rows,
             "recorded": issues.recorded,
             "suggested": issues.suggested,
             "probability_wrong": issues.probability_wrong.round(6),

@@ -1,4 +1,4 @@
-"""A set of the catalogue as a table that the verbs read."""
+"""A data set of the catalogue, written as a table that the verbs can read."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ GRADE = "grade"
 
 
 def write_dataset(name: str, out: Path | None, *, data_dir: Path | None = None, fetch: bool = False) -> dict[str, Any]:
-    """Write a named set with its grades in the column "grade"; returns what was written.
+    """Write a data set with its grades in the column "grade"; returns a summary of the file.
 
-    Grades are whole numbers where their names are, names where these are single words, and ranks from 0 otherwise.
+    Grades are whole numbers if all class names are, names if all are single words, and ranks from 0 otherwise.
     """
     if out is None:
         raise complain("out", "name the file to write", "nothing", f"--out {name}.csv")
     refuse_existing("out", out)
     found = load(name, data_dir, **({"fetch": True} if fetch else {}))
     if not isinstance(found, OrdinalDataset):
-        raise complain("name", "be a set with one grade a row", f"{name!r}, which several raters graded")
-    grades = _spelled(found.class_names)
+        raise complain("name", "be a data set with one grade per row", f"{name!r}, which has several raters")
+    grades = _grades(found.class_names)
     columns = {feature: found.features[:, at] for at, feature in enumerate(found.feature_names)}
     write_table(pl.DataFrame(columns | {GRADE: grades[found.labels]}), out)
     shape = {"n_rows": found.n_samples, "n_features": len(columns), "classes": grades.tolist()}
     return {"name": name, **shape, "target": GRADE, "note": found.note, "out": str(out)}
 
 
-def _spelled(names: tuple[str, ...]) -> Any:
+def _grades(names: tuple[str, ...]) -> Any:
     if all(name.lstrip("-").isdigit() for name in names):
         return np.array([int(name) for name in names])
     return np.array(names if all(name.isidentifier() for name in names) else range(len(names)))

@@ -1,7 +1,8 @@
-"""A copy of a file with some grades recorded wrong, to try things on."""
+"""A copy of a file with noise added to its grades."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,18 +11,24 @@ import polars as pl
 
 from ordinoise._files import refuse_existing
 from ordinoise._validation import Floats, Ints, as_choice, as_count
-from ordinoise.app.tables import GradedTable, delimiter_of, graded_table, read_text, write_table
-from ordinoise.app.workflow.learning import matrix_from
+from ordinoise.app.tables import GradedTable, delimiter_of, graded_table, read_stored, read_text, write_table
+from ordinoise.app.workflow.fit import matrix_from
+from ordinoise.app.workflow.request import CorruptionRequest
 from ordinoise.labels import ranks_of
 from ordinoise.noise import adjacent, corrupt, exponential_decay, inverse_decay, uniform
 
-KINDS = ("inverse_decay", "exponential_decay", "adjacent", "uniform")
+KINDS: dict[str, Callable[[int, float], Floats]] = {
+    "inverse_decay": inverse_decay,
+    "exponential_decay": exponential_decay,
+    "adjacent": lambda n_classes, rate: adjacent(n_classes, up=rate, down=rate),
+    "uniform": uniform,
+}
 TEXTS = (".csv", ".tsv")
 
 
 @dataclass(frozen=True)
 class Corruption:
-    """What was done to a file.
+    """The noise that was added to a file.
 
     Attributes
     ----------
@@ -29,7 +36,7 @@ class Corruption:
         ``[true, recorded]``.
     classes : tuple of str
     n_changed, n_graded : int
-        Grades recorded wrong, and grades in all.
+        Number of changed grades, and of all grades.
     """
 
     noise_matrix: Floats
@@ -38,52 +45,30 @@ class Corruption:
     n_graded: int
 
 
-def corrupt_file(
-    file: Path,
-    target: str,
-    out: Path,
-    *,
-    rate: float = 0.15,
-    kind: str = "inverse_decay",
-    order: str | None = None,
-    noise: Path | None = None,
-    seed: int = 0,
-) -> Corruption:
-    """Write a copy of a file in which grades are recorded as the noise matrix has it; every other cell stays.
-
-    Parameters
-    ----------
-    rate : float
-        Of the kind: for "inverse_decay" the chance of each neighbouring grade, half as much two grades off.
-    kind : {"inverse_decay", "exponential_decay", "adjacent", "uniform"}
-    noise : Path, optional
-        A file with the matrix, instead of kind and rate.
-    """
-    as_choice("kind", kind, KINDS)
+def corrupt_file(request: CorruptionRequest, out: Path) -> Corruption:
+    """Write a copy of a file with its grades corrupted by a noise matrix; all other cells are kept."""
+    file, target = request.file, request.target
+    as_choice("kind", request.kind, tuple(KINDS))
     refuse_existing("out", out)
-    table = graded_table(file, target, order=order)
+    table = graded_table(file, target, order=request.order)
     n_classes = len(table.classes)
-    matrix = _matrix(kind, rate, n_classes) if noise is None else matrix_from(noise, n_classes)
+    if request.noise is None:
+        matrix = KINDS[request.kind](n_classes, request.rate)
+    else:
+        matrix = matrix_from(request.noise, n_classes)
     true = ranks_of("target", table.labels, np.asarray(table.classes))
-    noisy = corrupt(true, matrix, random_state=as_count("seed", seed, 0))
-    as_it_stands = out.suffix in TEXTS
-    frame = read_text(file) if as_it_stands else table.frame
-    column = _regraded(frame[target], table, true, noisy)
-    same_kind = as_it_stands and file.suffix in TEXTS
+    noisy = corrupt(true, matrix, random_state=as_count("seed", request.seed, 0))
+    to_text = out.suffix in TEXTS
+    # All other cells are kept as stored; only text that goes into a typed file gets its inferred types.
+    frame = read_text(file) if to_text else table.frame if file.suffix in TEXTS else read_stored(file)
+    column = _corrupted(frame[target], table, true, noisy)
+    same_kind = to_text and file.suffix in TEXTS
     write_table(frame.with_columns(column), out, delimiter=delimiter_of(file) if same_kind else ",")
     return Corruption(matrix, tuple(map(str, table.classes)), int((noisy != true).sum()), len(true))
 
 
-def _matrix(kind: str, rate: float, n_classes: int) -> Floats:
-    if kind == "inverse_decay":
-        return inverse_decay(n_classes, rate)
-    if kind == "exponential_decay":
-        return exponential_decay(n_classes, rate)
-    return adjacent(n_classes, up=rate, down=rate) if kind == "adjacent" else uniform(n_classes, rate)
-
-
-def _regraded(column: pl.Series, table: GradedTable, true: Ints, noisy: Ints) -> pl.Series:
-    """The column of grades with the noisy ones in it, each spelled as the file spells it elsewhere."""
+def _corrupted(column: pl.Series, table: GradedTable, true: Ints, noisy: Ints) -> pl.Series:
+    """The column with the noisy grades, each spelled as in its first row of the file."""
     found, first = np.unique(true, return_index=True)
     unseen = [rank for rank in range(len(table.classes)) if rank not in found]
     place = dict(zip(found.tolist(), table.rows[first].tolist(), strict=True))

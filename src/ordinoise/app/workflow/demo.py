@@ -1,4 +1,4 @@
-"""The whole story on embedded data: noise put in, three ways to learn under it, what each recovers."""
+"""The demo on synthetic data: labels with known noise, five ways to learn from them, and the error of each."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from ordinoise.datasets import OrdinalDataset, synthetic
 from ordinoise.noise import corrupt, inverse_decay
 from ordinoise.scoring.metrics import mean_absolute_error, zero_one_loss
 
-RATE = 0.15
-# A linear score, as the paper draws it; larger steps than its 0.001 bring it home in fewer epochs.
+# The noise of the paper's synthetic data: a label goes to each neighboring grade with probability 0.15.
+MATRIX = inverse_decay(4, 0.15)
+# A linear score, as in the paper's picture, with a larger learning rate than its 0.001 and so fewer epochs; no run is
+# on record for these values.
 NETWORK: dict[str, Any] = {"hidden_layer_sizes": (), "max_iter": 150, "learning_rate_init": 0.01, "batch_size": 16}
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A way to learn: what it is told, and whether its training labels are clean."""
+    """A way to learn: the settings of its classifier, and whether its training labels are clean."""
 
     name: str
     settings: dict[str, Any]
@@ -31,7 +33,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Clean-test errors of a contestant, one a split."""
+    """Errors of a contestant on clean test labels, one per split."""
 
     name: str
     mean_absolute_errors: Floats
@@ -39,8 +41,8 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Story:
-    """Everything the demo shows."""
+class DemoResult:
+    """The result of the demo."""
 
     noise_matrix: Floats
     estimated_matrix: Floats
@@ -49,39 +51,37 @@ class Story:
     picture: Path
 
 
-def contestants(noise_matrix: Floats) -> list[Contestant]:
-    """No correction, the paper's, ours with the matrix known and estimated, and clean labels to compare with."""
-    return [
-        Contestant("noisy labels, trusted", {"noise": None}),
-        Contestant("noise known, unbiased (the paper)", {"noise": noise_matrix, "correction": "unbiased"}),
-        Contestant("noise known, forward", {"noise": noise_matrix}),
-        Contestant("noise estimated, forward", {"noise": "estimate"}),
-        Contestant("clean labels", {"noise": None}, on_clean_labels=True),
-    ]
+# No correction, the paper's correction, ours with the matrix known and estimated, and clean labels.
+CONTESTANTS = (
+    Contestant("noisy labels, trusted", {"noise": None}),
+    Contestant("noise known, unbiased (the paper)", {"noise": MATRIX, "correction": "unbiased"}),
+    Contestant("noise known, forward", {"noise": MATRIX}),
+    Contestant("noise estimated, forward", {"noise": "estimate"}),
+    Contestant("clean labels", {"noise": None}, on_clean_labels=True),
+)
 
 
-def tell(picture: Path, n_splits: int = 5, seed: int = 0, on_fit: Callable[[], None] = lambda: None) -> Story:
-    """Fit every contestant on every split, and draw the paper's four panels of the first.
+def run_demo(picture: Path, n_splits: int = 5, seed: int = 0, on_fit: Callable[[], None] = lambda: None) -> DemoResult:
+    """Fit every contestant on every split, and draw the paper's four panels for the first split.
 
     Parameters
     ----------
     picture : Path
-        Where to write the picture.
+        PNG file to write.
     n_splits : int
-        Fresh draws of data and noise.
+        Number of fresh draws of data and noise.
     seed : int
-        Makes everything reproducible.
+        Random seed.
     on_fit : callable
-        Called after every fit, to show progress.
+        Called after every fit.
     """
-    matrix = inverse_decay(4, RATE)
     errors: dict[str, list[tuple[float, float]]] = {}
     first: dict[str, OrdinalMLPClassifier] = {}
     for split in range(n_splits):
         rng = np.random.default_rng([seed, split])
         training, test = synthetic(400, random_state=rng), synthetic(500, random_state=rng)
-        noisy = corrupt(training.labels, matrix, rng)
-        for contestant in contestants(matrix):
+        noisy = corrupt(training.labels, MATRIX, rng)
+        for contestant in CONTESTANTS:
             labels = training.labels if contestant.on_clean_labels else noisy
             model = OrdinalMLPClassifier(**NETWORK, **contestant.settings, random_state=split).fit(
                 training.features, labels
@@ -96,11 +96,11 @@ def tell(picture: Path, n_splits: int = 5, seed: int = 0, on_fit: Callable[[], N
             _draw(picture, training, noisy, first)
             share_wrong = float((noisy != training.labels).mean())
     outcomes = [Outcome(name, *np.array(scores).T) for name, scores in errors.items()]
-    return Story(matrix, first["noise estimated, forward"].noise_matrix_, share_wrong, outcomes, picture)
+    return DemoResult(MATRIX, first["noise estimated, forward"].noise_matrix_, share_wrong, outcomes, picture)
 
 
 def _draw(picture: Path, training: OrdinalDataset, noisy: Ints, models: dict[str, OrdinalMLPClassifier]) -> None:
-    """The paper's picture: the truth on clean and on noisy labels, then what is learned from the noisy ones."""
+    """The paper's picture: the true rule on clean and on noisy labels, then two rules learned from the noisy ones."""
     from ordinoise.paper.pictures import Panel, write_panels
 
     def truth(points: Floats) -> Ints:

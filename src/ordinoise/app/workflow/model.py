@@ -1,19 +1,32 @@
-"""A model fitted to a file, in a folder of its own."""
+"""A model in a folder: fitted to a file, evaluated on a file, used to grade the rows of a file."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ordinoise._files import new_folder
-from ordinoise.app.record import AuditRecord
-from ordinoise.app.tables import GradedTable
-from ordinoise.app.workflow.audit import REPORT
-from ordinoise.app.workflow.learning import Learned, Request, Trusted, learn
-from ordinoise.app.workflow.record import audit_record, report_findings
-from ordinoise.app.workflow.task import write_task
+import polars as pl
 
+from ordinoise._files import new_folder, write_whole
+from ordinoise._validation import as_choice, as_number, complain
+from ordinoise.app.tables import ColumnFindings, features_of, grades_of, read_stored, read_table, typed_columns
+from ordinoise.classifiers import load_model
+from ordinoise.labels import RULES, decide
+
+if TYPE_CHECKING:
+    from ordinoise.app.record import AuditRecord
+    from ordinoise.app.tables import GradedTable
+    from ordinoise.app.workflow.fit import FileAudit, Trusted
+    from ordinoise.app.workflow.request import Request
+    from ordinoise.classifiers.base import OrdinalClassifierBase
+    from ordinoise.scoring import Evaluation
+
+# The report of a fit lists this many suspects, as many as its page shows at most.
 SHOWN_SUSPECTS = 100
+TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 2
 
 
 def fit_file(
@@ -22,27 +35,137 @@ def fit_file(
     *,
     trusted: Trusted | None = None,
     on_table: Callable[[GradedTable], None] = lambda _: None,
-) -> tuple[Learned, AuditRecord]:
-    """Fit the front door to a file, and write the model, its task and a report into a new folder.
+    verbose: bool = False,
+) -> tuple[FileAudit, AuditRecord]:
+    """Fit an OrdinalClassifier to a file and write the model and a report into a new folder.
 
     Parameters
     ----------
     out : Path
         The folder; must not exist.
     trusted : (rows, grades), optional
-        Labels that a person settled.
-    on_table : callable
-        Told of the table before the long work begins.
+        Reviewed grades.
+    on_table, verbose
+        As in `learn`.
     """
     from ordinoise.app.report import write_report
+    from ordinoise.app.workflow.audit import REPORT, audit_record, report_findings
+    from ordinoise.app.workflow.fit import learn
 
     with new_folder("out", out) as folder:
-        learned = learn(request, trusted=trusted, on_table=on_table)
-        record = audit_record(learned, SHOWN_SUSPECTS)
-        learned.model.save(folder / "model")
+        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose)
+        record = audit_record(found, SHOWN_SUSPECTS)
+        found.model.save(folder / "model")
         for part in (folder / "model").iterdir():
             part.rename(folder / part.name)
         (folder / "model").rmdir()
-        write_task(folder, learned)
-        write_report(folder / REPORT, report_findings(f"Model of {request.file.name}", learned, record))
-    return learned, record
+        _write_task(folder, found.table)
+        write_report(folder / REPORT, report_findings(f"Model of {request.file.name}", found, record))
+    return found, record
+
+
+def evaluate_file(model: Path, file: Path, *, trusted: bool = False, target: str | None = None) -> Evaluation:
+    """Every metric of a model on a file it was not fitted to, on the recorded grades and corrected for their noise.
+
+    Parameters
+    ----------
+    model : Path
+        Folder written by ``ordinoise fit``.
+    file : Path
+        Table with the model's feature columns and a column of grades.
+    trusted : bool
+        Whether the grades of the file are right; otherwise they are taken to be as noisy as the training grades.
+    target : str, optional
+        Column of grades; named as in training by default.
+    """
+    from ordinoise.scoring import evaluate
+
+    fitted, task = read_model(model)
+    frame = read_table(file, keep_text=task.categories)
+    labels, rows = grades_of(frame, task.target if target is None else target, fitted.classes_.tolist())
+    return evaluate(fitted, features_of(frame[rows], task.columns), labels, None if trusted else "model")
+
+
+def predict_file(
+    model: Path, file: Path, *, decision: str | None = None, confidence: float | None = None, as_stored: bool = True
+) -> pl.DataFrame:
+    """The table of a file with columns added for the predicted grade and the probability of each grade.
+
+    Parameters
+    ----------
+    model : Path
+        Folder written by ``ordinoise fit``.
+    file : Path
+        Table with the model's feature columns; other columns, such as the target, are kept but not read.
+    decision : {"median", "mode", "mean"}, optional
+        Rule that picks the grade; that of the fit by default.
+    confidence : float, optional
+        Also add the lowest and highest grade of a prediction set with this coverage.
+    as_stored : bool
+        Whether to return the file's own cells as stored (text, for a CSV file) or with their inferred types.
+    """
+    if decision is not None:
+        as_choice("decision", decision, RULES)
+    if confidence is not None:
+        as_number("confidence", confidence, 0.0, 0.9999, open_low=True)
+    fitted, task = read_model(model)
+    stored = read_stored(file)
+    frame = typed_columns(stored.get_columns(), task.categories)
+    probabilities = fitted.predict_proba(features_of(frame, task.columns))
+    grades = fitted.classes_[decide(probabilities, fitted.decision if decision is None else decision)]
+    added = [pl.Series(f"predicted_{task.target}", grades)]
+    if confidence is not None:
+        sets = fitted.sets_of(probabilities, confidence)
+        added += [pl.Series(f"lowest_{task.target}", sets.low), pl.Series(f"highest_{task.target}", sets.high)]
+    added += [
+        pl.Series(f"probability_{grade}", probabilities[:, at].round(6)) for at, grade in enumerate(fitted.classes_)
+    ]
+    clash = next((series.name for series in added if series.name in frame.columns), None)
+    if clash is not None:
+        raise complain("file", f"have no column {clash!r}", "one", "the prediction adds this name; rename yours")
+    return (stored if as_stored else frame).with_columns(added)
+
+
+@dataclass(frozen=True)
+class Task:
+    """How a model reads a file: the column of grades, and the columns of the training table."""
+
+    target: str
+    columns: tuple[ColumnFindings, ...]
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Columns whose text is a category, even if a file has only digits in them."""
+        return tuple(column.name for column in self.columns if column.role == "feature" and column.kind == "category")
+
+
+def read_model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:
+    """The model in a folder written by ``ordinoise fit``, and its task."""
+    model = load_model(folder)
+    try:
+        found = json.loads((folder / TASK).read_text())
+    except FileNotFoundError:
+        raise complain("model", f"hold {TASK}", repr(str(folder)), "ordinoise fit writes one") from None
+    except (OSError, ValueError, RecursionError):
+        raise complain("model", f"hold a readable {TASK}", repr(str(folder)), "the folder is damaged") from None
+    return model, _task_from(found, folder)
+
+
+def _write_task(folder: Path, table: GradedTable) -> None:
+    columns = [asdict(column) for column in table.columns]
+    content = {"format": FORMAT, "format_version": FORMAT_VERSION, "target": table.target, "columns": columns}
+    write_whole(folder / TASK, json.dumps(content, allow_nan=False).encode())
+
+
+def _task_from(found: Any, folder: Path) -> Task:
+    version = found.get("format_version") if isinstance(found, dict) and found.get("format") == FORMAT else None
+    if not isinstance(version, int):
+        raise complain("model", f"hold a readable {TASK}", repr(str(folder)), "the folder is damaged")
+    if version != FORMAT_VERSION:
+        advice = "it was written by another version of ordinoise; fit the model again"
+        raise complain("model", f"hold a task of format version {FORMAT_VERSION}", version, advice)
+    try:
+        return Task(str(found["target"]), tuple(ColumnFindings(**column) for column in found["columns"]))
+    except (KeyError, TypeError, ValueError) as error:
+        got = f"{type(error).__name__}: {error}"
+        raise complain("model", f"hold a complete {TASK}", got, "the folder is damaged") from None

@@ -1,1 +1,1 @@
-"""Candidates of the front door, fitted without each fold in turn and weighed by likelihood."""
+"""The learners behind `OrdinalClassifier`, fitted on all folds but one and weighted by out-of-fold likelihood."""

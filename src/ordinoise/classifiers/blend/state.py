@@ -1,4 +1,4 @@
-"""A fitted blend as JSON settings, named arrays and LightGBM's texts, and back."""
+"""A fitted blend as JSON settings, named arrays and LightGBM's text files, and back."""
 
 from __future__ import annotations
 
@@ -8,39 +8,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordinoise._validation import complain
-from ordinoise.classifiers._columns import Columns
-from ordinoise.classifiers._mlp_state import decoded, encoded
 from ordinoise.classifiers.blend.members import Model, NetworkModel, TreesModel
 from ordinoise.classifiers.blend.table import Filling
-from ordinoise.classifiers.saving import FILES, Arrays
+from ordinoise.classifiers.saving import FILES, Arrays, as_json, columns_from, columns_state, from_json
 from ordinoise.learners.boosting import Ensemble
 from ordinoise.learners.mlp import Architecture, Network
 
 if TYPE_CHECKING:
     from ordinoise.classifiers.ordinal import OrdinalClassifier
 
-OWN = ("noise_matrices", "noise_matrix", "medians", "flagged")
+OWN = ("medians", "flagged")
 
 
 def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
-    """What JSON can hold of the model, the trees' texts among it, and its arrays."""
+    """The settings of the fitted model for JSON, the trees' text files among them, and its arrays."""
     arrays: Arrays = {
-        "noise_matrices": model.noise_matrices_,
-        "noise_matrix": model.noise_matrix_,
         "medians": model.filling_.medians,
         "flagged": model.filling_.flagged,
     }
     texts: dict[str, str] = {}
     members: dict[str, list[Any]] = {}
     for number, (name, some) in enumerate(model.models_.items()):
-        members[name] = [_put(f"{number}-{fold}", one, arrays, texts) for fold, one in enumerate(some)]
+        members[name] = [_store_member(f"{number}-{fold}", one, arrays, texts) for fold, one in enumerate(some)]
     settings = {
-        "parameters": {name: encoded(name, value) for name, value in model.get_params(deep=False).items()},
-        "classes": encoded("classes", model.classes_),
-        "feature_names": encoded("feature_names", getattr(model, "feature_names_in_", None)),
-        "n_features": model.n_features_in_,
-        "categories": encoded("categories", dict(model.columns_.categories)),
-        "codes": encoded("codes", {j: codes.tolist() for j, codes in model.filling_.codes.items()}),
+        "columns": columns_state(model.columns_),
+        "codes": as_json("codes", {j: codes.tolist() for j, codes in model.filling_.codes.items()}),
         "members": members,
         "weights": model.weights_,
         "selection": model.selection_,
@@ -50,39 +42,24 @@ def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
     return settings, arrays
 
 
-def parameters_from(settings: dict[str, Any]) -> dict[str, Any]:
-    """The constructor's arguments."""
-    return {name: decoded(value) for name, value in settings["parameters"].items()}
-
-
 def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) -> None:
-    """Give an unfitted model its fitted attributes."""
-    for name, array in arrays.items():
-        if not np.isfinite(array).all():
-            raise complain(f"array {name}", "hold finite numbers", "others")
-    model.classes_ = decoded(settings["classes"])
-    model.n_features_in_ = settings["n_features"]
-    names = decoded(settings["feature_names"])
-    if names is not None:
-        model.feature_names_in_ = names
-    model.columns_ = Columns(decoded(settings["categories"]))
-    codes = {j: np.array(listed, dtype=np.int64) for j, listed in decoded(settings["codes"]).items()}
+    """Set the fitted attributes of a model from saved settings and arrays."""
+    model.columns_ = columns_from(settings["columns"])
+    codes = {j: np.array(listed, dtype=np.int64) for j, listed in from_json(settings["codes"]).items()}
     model.filling_ = Filling(arrays["medians"], arrays["flagged"], codes)
     texts = settings.get(FILES, {})
     model.models_ = {
-        name: tuple(_taken(described, arrays, texts, len(model.classes_)) for described in some)
+        name: tuple(_restored_member(described, arrays, texts, len(model.classes_)) for described in some)
         for name, some in settings["members"].items()
     }
     _check_whole(model, arrays)
-    model.noise_matrices_, model.noise_matrix_ = arrays["noise_matrices"], arrays["noise_matrix"]
-    model.noise_estimator_ = None
     model.weights_, model.selection_ = settings["weights"], settings["selection"]
     model.learner_ = settings["learner"]
     model.out_of_fold_, model.curves_ = None, {}
 
 
-def _put(key: str, model: Model, arrays: Arrays, texts: dict[str, str]) -> dict[str, Any]:
-    """Lay a model's arrays and text beside the others'; what is left is its description."""
+def _store_member(key: str, model: Model, arrays: Arrays, texts: dict[str, str]) -> dict[str, Any]:
+    """Add a model's arrays and text under `key`, and return its description for JSON."""
     if isinstance(model, TreesModel):
         texts[f"trees-{key}.txt"] = model.ensemble.text
         arrays[f"offsets-{key}"] = model.ensemble.offsets
@@ -94,14 +71,14 @@ def _put(key: str, model: Model, arrays: Arrays, texts: dict[str, str]) -> dict[
     return {"network": key, "architecture": {**asdict(network.architecture), "hidden_layer_sizes": sizes}}
 
 
-def _taken(described: dict[str, Any], arrays: Arrays, texts: dict[str, str], n_classes: int) -> Model:
-    """The model that `_put` described."""
+def _restored_member(described: dict[str, Any], arrays: Arrays, texts: dict[str, str], n_classes: int) -> Model:
+    """The model that `_store_member` described."""
     if "trees" in described:
         key = described["trees"]
         text, offsets = texts[f"trees-{key}.txt"], arrays[f"offsets-{key}"]
         ensemble = Ensemble(described["head"], text, offsets, described["n_jobs"])
         if ensemble.n_classes != n_classes:
-            raise complain("the trees", f"be grown for {n_classes} classes", ensemble.n_classes)
+            raise complain("the trees", f"be trained for {n_classes} classes", ensemble.n_classes)
         return TreesModel(ensemble)
     key, sizes = described["network"], tuple(described["architecture"]["hidden_layer_sizes"])
     architecture = Architecture(**{**described["architecture"], "hidden_layer_sizes": sizes})
@@ -115,8 +92,9 @@ def _check_whole(model: OrdinalClassifier, arrays: Arrays) -> None:
     expected: dict[str, Any] = dict.fromkeys(OWN)
     for number, some in enumerate(model.models_.values()):
         for fold, one in enumerate(some):
-            _put(f"{number}-{fold}", one, expected, {})
+            _store_member(f"{number}-{fold}", one, expected, {})
     if set(arrays) != set(expected):
         raise complain("arrays", f"be {sorted(expected)[:6]} ...", sorted(arrays)[:6])
-    if len(model.filling_.medians) != model.n_features_in_:
-        raise complain("medians", f"be {model.n_features_in_} numbers", len(model.filling_.medians))
+    expected_medians = model.columns_.n_features(model.n_features_in_)
+    if len(model.filling_.medians) != expected_medians:
+        raise complain("medians", f"be {expected_medians} numbers", len(model.filling_.medians))

@@ -1,4 +1,4 @@
-"""One table in two forms: as trees read it, and as a network must have it."""
+"""One table in two forms: with missing values and codes for trees, and as finite numbers for networks."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from ordinoise._validation import Floats, Ints
 
 MOST_CATEGORIES = 50
-"""Categories of one column that get a column of their own, the most frequent ones; the others look like none."""
+"""Most categories of one column that are one-hot encoded, by frequency; the others are all zeros. Chosen by no run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Filling:
-    """How a table with gaps and codes of categories becomes finite numbers.
+    """How a table with missing values and category codes becomes finite numbers.
 
     Attributes
     ----------
     medians : array of shape (n_features,)
-        What a missing number is taken for.
+        Replacement of a missing number, per column.
     flagged : array of int
-        Columns of numbers with gaps in the training rows: whether a value is missing is told by one more column.
+        Columns of numbers with missing values in the training rows, each of which gets an indicator column.
     codes : mapping of int to array
-        Column number of each categorical column, and the codes that get a column of zeros and ones.
+        Position of each categorical column, and the codes that are one-hot encoded.
     """
 
     medians: Floats
@@ -35,7 +35,7 @@ class Filling:
 
     @classmethod
     def of(cls, features: NDArray[np.floating], categorical: Iterable[int]) -> Filling:
-        """The rule that the training rows ask for."""
+        """The rule for these training rows."""
         codes = {j: _frequent(features[:, j]) for j in categorical}
         missing = np.isnan(features).any(axis=0)
         medians = np.zeros(features.shape[1])
@@ -46,7 +46,7 @@ class Filling:
         return cls(medians, flagged, codes)
 
     def dense(self, features: NDArray[np.floating]) -> NDArray[np.floating]:
-        """Numbers with gaps filled, then flags, then categories; the table itself where there is nothing to do."""
+        """Filled numbers, then indicators, then one-hot categories; the table itself if there is nothing to do."""
         gaps = np.isnan(features)
         if not self.codes and not len(self.flagged) and not gaps.any():
             return features
@@ -58,14 +58,14 @@ class Filling:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Features as trees read them, with NaN for gaps and codes for categories, and the rule for networks."""
+    """Features with NaN for missing values and codes for categories, and the rule that makes them dense."""
 
     features: NDArray[np.floating]
     filling: Filling
 
     @cached_property
     def dense(self) -> NDArray[np.floating]:
-        """Finite numbers."""
+        """The features as finite numbers, for networks."""
         return self.filling.dense(self.features)
 
     def rows(self, rows: Ints) -> Table:

@@ -1,4 +1,4 @@
-"""Features of the items as a prior of their true labels: a classifier trained on soft labels, read out of fold."""
+"""Item priors from features: a classifier trained on soft labels predicts the true class out of fold."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.crossfit import with_every_class
 
 LEAST_WEIGHT = 0.01
-"""A class less probable than this is left out of an item's soft label, unless it is its likeliest."""
+"""Less probable classes are dropped from an item's soft label, except its likeliest. Chosen by no run."""
 DOUBT = 0.02
-"""Weight of the overall class frequencies beside the classifier, which may be too sure of items it has not seen."""
+"""Weight of the overall class frequencies in the prior, as a classifier may be overconfident. Chosen by no run."""
 
 
 def default_classifier() -> Pipeline:
-    """Multinomial logistic regression on standardised features."""
+    """Multinomial logistic regression on standardized features."""
     return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
 
 
 def prior_from_features(classifier: Any, X: Floats, posterior: Floats, fold: Ints) -> Floats:
-    """Probability of each true class of an item given its features, by classifiers trained on the other folds.
+    """Probability of each true class of each item given its features, by classifiers trained on the other folds.
 
     Parameters
     ----------
@@ -39,19 +40,17 @@ def prior_from_features(classifier: Any, X: Floats, posterior: Floats, fold: Int
     prior = np.empty_like(posterior)
     for left_out in range(fold.max() + 1):
         inside, outside = fold != left_out, fold == left_out
-        predicted = _predicted(clone(classifier), X[inside], posterior[inside], X[outside])
+        predicted = _fit_predict(clone(classifier), X[inside], posterior[inside], X[outside])
         prior[outside] = DOUBT * overall + (1 - DOUBT) * predicted
     return prior / prior.sum(axis=1, keepdims=True)
 
 
-def _predicted(classifier: Any, X: Floats, posterior: Floats, X_new: Floats) -> Floats:
-    """Class probabilities of new items, by one weighted copy of a known item for each of its probable classes."""
+def _fit_predict(classifier: Any, X: Floats, posterior: Floats, X_new: Floats) -> Floats:
+    """Class probabilities of new items, by a classifier fitted to one weighted copy of each item per probable class."""
     probable = (posterior >= LEAST_WEIGHT) | (posterior == posterior.max(axis=1, keepdims=True))
     items, classes = np.nonzero(probable)
     if len(np.unique(classes)) < 2:
         return np.tile(posterior.mean(axis=0), (len(X_new), 1))
     weight = f"{classifier.steps[-1][0]}__sample_weight" if isinstance(classifier, Pipeline) else "sample_weight"
     classifier.fit(X[items], classes, **{weight: posterior[items, classes]})
-    probabilities = np.zeros((len(X_new), posterior.shape[1]))
-    probabilities[:, classifier.classes_] = classifier.predict_proba(X_new)
-    return probabilities
+    return with_every_class(classifier.predict_proba(X_new), classifier.classes_, posterior.shape[1])

@@ -1,7 +1,9 @@
 """Families of noise matrices: free parameters <-> matrix, its derivatives, weak priors and a start.
 
 A family is a table of energies ``E[true, recorded]``, zero on the diagonal, that depends on a few parameters; the row
-softmax of ``-E`` is the noise matrix. Energies grow with the distance, so that far slips are rarer than near ones.
+softmax of ``-E`` is the noise matrix, ``N[i, j] = exp(-E[i, j]) / sum_r exp(-E[i, r])``. So any parameters give a valid
+matrix, and ``E[i, j] = log(N[i, i] / N[i, j])``. Energies grow with the distance: far slips are rarer than near ones.
+A *level* is the energy of a slip to a neighbour.
 """
 
 from __future__ import annotations
@@ -15,22 +17,28 @@ import numpy as np
 
 from ordinoise._validation import Floats, as_choice, as_count
 
+# The weak priors were chosen together, on development seeds of the sets in docs/knowing-the-noise.md; no run is kept
+# that chose them one by one.
 ODDS_OF_A_SLIP = 0.3
-"""Centre of the weak prior: 0.3 wrong labels for every right one, whatever the number of classes."""
+"""Center of the weak prior: 0.3 wrong labels per right one, for any number of classes."""
 LEVEL_SD = 0.8
+"""Standard deviation of the mean slip level about that center, on the scale of logits."""
 LEVEL_SPREAD = 0.7
+"""Standard deviation of the classes' slip levels about their mean."""
 DIRECTION_SD = 1.0
+"""Standard deviation of the mean level of slips up minus that of slips down: a factor of e is usual."""
 LOG_POWER_SD = 1.0
+"""Standard deviation of the logarithm of the decay's power about 0, which is inverse decay."""
 ADJACENT_POWER = 8.0
-"""Decay that stands for neighbours only: two grades off is 256 times rarer, yet no label is impossible."""
+"""Decay that stands for neighbors only: two grades off is 2 ** 8 = 256 times rarer, yet no label is impossible."""
 
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Independent normal priors on linear functions of the parameters: ``rows @ parameters - centre ~ N(0, 1)``."""
+    """Independent normal priors on linear functions of the parameters: ``rows @ parameters - center ~ N(0, 1)``."""
 
     rows: Floats
-    centre: Floats
+    center: Floats
 
     @cached_property
     def precision(self) -> Floats:
@@ -38,13 +46,13 @@ class Prior:
         return self.rows.T @ self.rows
 
     def residual(self, parameters: Floats) -> Floats:
-        """Standard deviations between the parameters and the centre, one a row."""
-        return self.rows @ parameters - self.centre
+        """Standard deviations between the parameters and the center, one per row."""
+        return self.rows @ parameters - self.center
 
 
 @dataclass(frozen=True, eq=False)
 class NoiseFamily(ABC):
-    """What the likelihood needs of a family; `log_matrix` is shared, the energies are the family's own."""
+    """A family of noise matrices; a subclass adds `_energies` and `start`."""
 
     n_classes: int
     prior: Prior
@@ -60,12 +68,13 @@ class NoiseFamily(ABC):
 
     @abstractmethod
     def start(self, rate: float) -> Floats:
-        """Parameters whose matrix is inverse decay at `rate`, or as near to it as the family comes."""
+        """Parameters whose matrix is inverse decay at `rate`, or as near to it as the family allows."""
 
     def log_matrix(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Logarithm of the noise matrix (K, K), and its derivatives (n_parameters, K, K)."""
         energies, slopes = self._energies(parameters)
         log_matrix = -energies - np.log(np.exp(-energies).sum(axis=1, keepdims=True))
+        # d log N[i, j] = sum_r N[i, r] dE[i, r] - dE[i, j]
         return log_matrix, (slopes * np.exp(log_matrix)).sum(axis=2, keepdims=True) - slopes
 
     def noise_matrix(self, parameters: Floats) -> Floats:
@@ -82,20 +91,24 @@ class NoNoise(NoiseFamily):
         return energies, np.zeros((len(parameters), *energies.shape))
 
     def start(self, rate: float) -> Floats:
-        """Nothing to start."""
+        """No parameters."""
         return np.full(0, rate)
 
 
 @dataclass(frozen=True, eq=False)
 class InverseDecay(NoiseFamily):
-    """``rate / |i - j|`` with one rate (the paper's uniform noise); the parameter is ``log(1 / rate - max H)``."""
+    """``rate / |i - j|`` with one rate (the paper's uniform noise); the parameter is ``log(1 / rate - max H)``.
+
+    With ``H_i = sum_j 1 / |i - j|`` the diagonal is ``1 - rate H_i``: ``E[i, j] = log(1 / rate - H_i) + log |i - j|``.
+    Every real parameter is a rate below ``1 / max H``, under which all diagonals are positive.
+    """
 
     def _energies(self, parameters: Floats) -> tuple[Floats, Floats]:
         size = np.exp(parameters[0])
-        lack = size + _row_weights(self.n_classes).max() - _row_weights(self.n_classes)
+        odds = size + _row_weights(self.n_classes).max() - _row_weights(self.n_classes)  # 1 / rate - H_i
         off = _off_diagonal(self.n_classes)
-        energies = off * (np.log(lack)[:, None] + _log_distance(self.n_classes))
-        return energies, (off * (size / lack)[:, None])[None]
+        energies = off * (np.log(odds)[:, None] + _log_distance(self.n_classes))
+        return energies, (off * (size / odds)[:, None])[None]
 
     def start(self, rate: float) -> Floats:
         """The paper's matrix at `rate`."""
@@ -104,28 +117,31 @@ class InverseDecay(NoiseFamily):
 
 @dataclass(frozen=True, eq=False)
 class LinearEnergies(NoiseFamily):
-    """Energies that are sums of parameters on top of a fixed table; the start copies one level a row."""
+    """Energies that are linear in the parameters: a fixed table plus one table of zeros and ones per parameter."""
 
     design: Floats
     offset: Floats
 
     def _energies(self, parameters: Floats) -> tuple[Floats, Floats]:
-        return self.offset + _combined(parameters, self.design), self.design
+        return self.offset + _weighted_sum(parameters, self.design), self.design
 
     def start(self, rate: float) -> Floats:
-        """Every level of a class at the same value."""
+        """All parameters of a class at its level under inverse decay."""
         return _class_levels(self.n_classes, rate)[_row_of(self.design)]
 
 
 @dataclass(frozen=True, eq=False)
 class PowerDecay(NoiseFamily):
-    """One slip level per class and direction, and one power of the distance (last parameter, its logarithm)."""
+    """One slip level per class and direction, and one power of the distance.
+
+    ``E[i, j] = level + power log |i - j|``; the last parameter is the logarithm of the power, which keeps it positive.
+    """
 
     design: Floats
 
     def _energies(self, parameters: Floats) -> tuple[Floats, Floats]:
         decay = np.exp(parameters[-1]) * _log_distance(self.n_classes)
-        energies = _combined(parameters[:-1], self.design) + decay
+        energies = _weighted_sum(parameters[:-1], self.design) + decay
         return energies, np.concatenate([self.design, decay[None]])
 
     def start(self, rate: float) -> Floats:
@@ -135,7 +151,11 @@ class PowerDecay(NoiseFamily):
 
 @dataclass(frozen=True, eq=False)
 class Unimodal(NoiseFamily):
-    """Rows that fall away from the diagonal, otherwise free; parameters are logarithms of the energy steps."""
+    """Rows that decrease away from the diagonal, otherwise free.
+
+    The energy at distance d is a sum of d positive steps; parameters are their logarithms, one per class, direction and
+    step, and row p of `design` marks the cells that lie beyond step p.
+    """
 
     design: Floats
 
@@ -176,7 +196,7 @@ def _power_decay(n_classes: int) -> NoiseFamily:
     levels = _directed_prior(design, _usual_level(n_classes, 1.0))
     rows = np.pad(levels.rows, ((0, 1), (0, 1)))
     rows[-1, -1] = 1 / LOG_POWER_SD
-    return PowerDecay(n_classes, Prior(rows, np.append(levels.centre, 0.0)), design)
+    return PowerDecay(n_classes, Prior(rows, np.append(levels.center, 0.0)), design)
 
 
 def _adjacent(n_classes: int) -> NoiseFamily:
@@ -194,9 +214,9 @@ def _unimodal(n_classes: int) -> NoiseFamily:
         design[index, row, beyond] = 1
     first = _step_of(design) == 0
     usual = np.log(max(_usual_level(n_classes, 1.0), 0.5))
-    centre = np.where(first, usual, _log_step(_step_of(design)))
+    center = np.where(first, usual, _log_step(_step_of(design)))
     sd = np.where(first, LEVEL_SPREAD / 2, LOG_POWER_SD)
-    return Unimodal(n_classes, Prior(np.diag(1 / sd), centre / sd), design)
+    return Unimodal(n_classes, Prior(np.diag(1 / sd), center / sd), design)
 
 
 def _free(n_classes: int) -> NoiseFamily:
@@ -208,31 +228,31 @@ def _free(n_classes: int) -> NoiseFamily:
 
 
 def _hierarchy(levels: Floats, usual: float) -> Prior:
-    """Levels scatter by `LEVEL_SPREAD` about their mean, which lies near the usual level."""
+    """``level_i ~ N(mean, LEVEL_SPREAD)`` and ``mean ~ N(usual, LEVEL_SD)``: classes share strength."""
     count = len(levels)
     rows = np.vstack([(levels - levels.mean(axis=0)) / LEVEL_SPREAD, levels.mean(axis=0) / LEVEL_SD])
     return Prior(rows, np.append(np.zeros(count), usual / LEVEL_SD))
 
 
 def _directed_prior(design: Floats, usual: float) -> Prior:
-    """Levels scatter about their mean; the mean of up and that of down differ by about `DIRECTION_SD`."""
+    """As `_hierarchy`, and ``mean of the levels up - mean of those down ~ N(0, DIRECTION_SD)``."""
     common = _hierarchy(np.eye(len(design)), usual)
     n_classes = design.shape[1]
     up = np.array([np.triu(table).any() for table in design])
     direction = np.where(up, 1.0, -1.0) / (n_classes - 1) / DIRECTION_SD
-    return Prior(np.vstack([common.rows, direction]), np.append(common.centre, 0.0))
+    return Prior(np.vstack([common.rows, direction]), np.append(common.center, 0.0))
 
 
 def _directions(n_classes: int) -> Floats:
-    """One table a class and direction, with ones where that class slips that way."""
+    """One table per class and direction, with ones at the slips of that class in that direction."""
     ones = np.ones((n_classes, n_classes))
     tables = np.eye(n_classes)[:, :, None] * np.stack([np.triu(ones, 1), np.tril(ones, -1)])[:, None]
     tables = tables.reshape(-1, n_classes, n_classes)
     return np.asarray(tables[tables.any(axis=(1, 2))])
 
 
-def _combined(parameters: Floats, design: Floats) -> Floats:
-    """Sum of tables, each times its parameter; a plain product is several times faster than tensordot here."""
+def _weighted_sum(parameters: Floats, design: Floats) -> Floats:
+    """Sum of the tables, each times its parameter; a plain product is several times faster than tensordot here."""
     return np.asarray((parameters @ design.reshape(len(design), -1)).reshape(design.shape[1:]))
 
 
@@ -254,16 +274,18 @@ def _row_weights(n_classes: int, power: float = 1.0) -> Floats:
 
 
 def _usual_level(n_classes: int, power: float) -> float:
+    """Level at which the odds of a wrong label, ``exp(-level) sum_j |i - j| ** -power``, are `ODDS_OF_A_SLIP`."""
     return float(np.log(_row_weights(n_classes, power).mean() / ODDS_OF_A_SLIP))
 
 
 def _class_levels(n_classes: int, rate: float) -> Floats:
-    """Energy of the nearest slip of each class under inverse decay; a rate too large for K is lowered to fit."""
+    """Level of each class under inverse decay, ``log(1 / rate - H_i)``; a rate too large for K classes is lowered."""
     weights = _row_weights(n_classes)
     return np.asarray(np.log(1 / min(rate, 0.9 / weights.max()) - weights))
 
 
 def _row_of(design: Floats) -> Floats:
+    """True class that each table is about."""
     return np.asarray(design.any(axis=2).argmax(axis=1))
 
 

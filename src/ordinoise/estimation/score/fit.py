@@ -15,38 +15,35 @@ from ordinoise.estimation.score.newton import minimum
 from ordinoise.estimation.score.objective import Objective
 
 NO_NOISE_ODDS = 2.0
-"""Prior weight of "no noise" against each noisy family: a third of the whole, since clean labels are common."""
+"""Prior weight of "no noise" against each of the four noisy families: a third of the whole. A belief, not a fit."""
 SAME_VALUE = 2.0
+"""Two minima within this much log-posterior count as equally good: a ratio of e ** 2."""
 DIFFERENT_RATE = 0.03
+"""... and disagree if their noise rates differ by this much. A round number, chosen by no run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known whatever the family: binned scores, shape of the clean model, verified labels, a believed rate."""
+    """The data that every family is fitted to: binned scores, shape of the clean model, rate prior, verified labels."""
 
     bins: BinnedScores
     curve: ScoreCurve
-    trusted: Floats
     rate_prior: tuple[float, float] | None = None
-    settled: Floats | None = None
+    trusted: Floats | None = None
 
     def objective(self, name: str) -> Objective:
-        """What the family called `name` minimises."""
+        """The objective of the family called `name`."""
         family = noise_family(name, self.curve.n_classes)
-        return Objective(self.bins, self.curve, family, self.trusted, self.rate_prior, self.settled)
-
-    def without_knowledge(self) -> Evidence:
-        """The scores alone."""
-        return Evidence(self.bins, self.curve, np.zeros_like(self.trusted))
+        return Objective(self.bins, self.curve, family, self.rate_prior, self.trusted)
 
     def with_counts(self, counts: Floats) -> Evidence:
-        """The same, had the bins held other labels."""
+        """The same with other label counts in the bins."""
         return replace(self, bins=self.bins.with_counts(counts))
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyFit:
-    """One family at its best: parameters, evidence and what they say of the noise."""
+    """One fitted family: parameters, evidence, and the noise they imply."""
 
     name: str
     parameters: Floats
@@ -54,7 +51,7 @@ class FamilyFit:
     log_likelihood: float
     log_evidence: float
     noise_matrix: Floats
-    class_prior: Floats
+    class_shares: Floats
     noise_rate: float
     noise_rate_sd: float
     converged: bool
@@ -64,7 +61,7 @@ class FamilyFit:
 def fit_family(
     evidence: Evidence, name: str, starts: Sequence[Floats], *, max_steps: int = 100, tolerance: float = 1e-4
 ) -> FamilyFit:
-    """The best end of descents from all `starts`."""
+    """The lowest of the minima reached from all `starts`."""
     objective = evidence.objective(name)
     ends = [minimum(objective, start, max_steps=max_steps, tolerance=tolerance) for start in starts]
     best = min(ends, key=lambda end: end.value)
@@ -77,8 +74,9 @@ def fit_family(
         log_likelihood=objective.log_likelihood(best.parameters),
         log_evidence=_log_evidence(objective, best.value, best.information),
         noise_matrix=objective.family.noise_matrix(objective.split(best.parameters)[1]),
-        class_prior=objective.class_prior(best.parameters),
+        class_shares=objective.class_shares(best.parameters),
         noise_rate=rate,
+        # The delta method: sd of the rate from its slopes and the inverse information.
         noise_rate_sd=float(np.sqrt(slopes @ np.linalg.solve(best.information, slopes))),
         converged=best.converged,
         starts_disagree=max(rival) - min(rival) > DIFFERENT_RATE,
@@ -86,7 +84,10 @@ def fit_family(
 
 
 def cold_starts(evidence: Evidence, name: str, rates: Sequence[float]) -> list[Floats]:
-    """A straight clean model with each inverse-decay rate: not a fitted one, which has explained the noise away."""
+    """A straight clean model with each inverse-decay rate.
+
+    Not the curve fitted without noise: that one has bent to explain the noise away.
+    """
     smooth = evidence.curve.start(evidence.bins)
     family = noise_family(name, evidence.curve.n_classes)
     return [np.concatenate([smooth, family.start(rate)]) for rate in (rates if family.n_parameters else rates[:1])]
@@ -99,6 +100,10 @@ def evidence_weights(fits: Mapping[str, FamilyFit]) -> dict[str, float]:
 
 
 def _log_evidence(objective: Objective, value: float, information: Floats) -> float:
-    """Laplace's approximation of the probability of the data, up to what all families of one curve share."""
+    """Laplace's approximation of the log probability of the data, up to a constant that all families share.
+
+    ``-value - 1/2 log det(information) + 1/2 log det(prior precision of the family)``. The powers of 2 pi of prior and
+    approximation cancel, and the prior of the curve is the same for all families.
+    """
     prior = np.linalg.slogdet(objective.family.prior.precision)[1]
     return float(-value - 0.5 * np.linalg.slogdet(information)[1] + 0.5 * prior)

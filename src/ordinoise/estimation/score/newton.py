@@ -1,4 +1,4 @@
-"""Damped Fisher scoring: tens of steps where a quasi-Newton method takes hundreds, because the information is known."""
+"""Damped Fisher scoring (Levenberg-Marquardt): tens of steps where a quasi-Newton method takes hundreds."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from ordinoise._validation import Floats
 from ordinoise.estimation.score.objective import Expansion, Objective
 
 LONGEST_STEP = 2.0
-"""Parameters are logarithms and logits: a longer step leaves the region that the expansion describes."""
-MOST_TRIALS = 15
+"""Parameters are logarithms and logits: a longer step leaves the region where the expansion holds. Chosen by no run."""
+FIRST_DAMPING, LESS_DAMPING, MORE_DAMPING = 1e-3, 6, 8
+"""Damping at the start, its divisor after a good step and its factor after a bad one: usual values, by no run."""
+MOST_TRIALS = 15  # the damping grows by 8 each time, so the last step is 8 ** 15 times shorter
 DAMPING_FLOOR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """Where the descent ended."""
+    """The point that a descent reached."""
 
     parameters: Floats
     value: float
@@ -27,8 +29,8 @@ class Minimum:
 
 
 def minimum(objective: Objective, start: Floats, *, max_steps: int = 100, tolerance: float = 1e-4) -> Minimum:
-    """Lowest point that steps from `start` reach; converged once a step gains less than `tolerance`."""
-    here, at, damping = start, objective.expansion(start), 1e-3
+    """Descend from `start`; converged once a step lowers the value by less than `tolerance`."""
+    here, at, damping = start, objective.expansion(start), FIRST_DAMPING
     for n_steps in range(1, max_steps + 1):
         step, value, damping = _downhill(objective, here, at, damping)
         gain = at.value - value
@@ -41,18 +43,19 @@ def minimum(objective: Objective, start: Floats, *, max_steps: int = 100, tolera
 
 
 def _downhill(objective: Objective, here: Floats, at: Expansion, damping: float) -> tuple[Floats, float, float]:
-    """A step that lowers the value, that value and the next damping; no step at all where none is found."""
+    """A step that lowers the value, the new value and the next damping; a zero step if none is found."""
     for _ in range(MOST_TRIALS):
         step = _damped_step(at, damping)
         value = objective.value(here + step)
         if value < at.value:
-            return step, value, max(damping / 6, DAMPING_FLOOR)
-        damping = max(damping * 8, 1e-6)
+            return step, value, max(damping / LESS_DAMPING, DAMPING_FLOOR)
+        damping = max(damping * MORE_DAMPING, 1e-6)
     return np.zeros_like(here), at.value, damping
 
 
 def _damped_step(at: Expansion, damping: float) -> Floats:
-    # The floor keeps the system regular where the data say nothing at all.
+    # (information + ridge) step = -gradient. The ridge scales with the diagonal, so damping does not depend on units;
+    # its floor keeps the system regular in directions without any information.
     ridge = damping * (at.information.diagonal() + 1e-3) + 1e-9
     step = -np.linalg.solve(at.information + np.diag(ridge), at.gradient)
     return np.asarray(step * min(1.0, LONGEST_STEP / max(np.abs(step).max(initial=0.0), 1e-12)))

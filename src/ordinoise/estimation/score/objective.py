@@ -1,4 +1,10 @@
-"""What the score likelihood minimises: recorded labels given a clean curve and a noise family, with weak priors."""
+"""The objective of the score likelihood: recorded labels under a clean curve and a noise family, with weak priors.
+
+Everything is in logarithms. In the tails of the curve ``P[b, k]`` underflows, and the family without noise has zeros in
+``N``; as logarithms both stay usable, and the ratios ``P N / sum P N`` that gradients need never become 0 / 0.
+
+Shapes: bins b (n_bins), true class k and recorded class r (K each), parameters p (curve, then noise).
+"""
 
 from __future__ import annotations
 
@@ -12,12 +18,12 @@ from ordinoise._validation import Floats
 from ordinoise.estimation.score.curve import BinnedScores, ScoreCurve
 from ordinoise.estimation.score.families import NoiseFamily
 
-SMALLEST_RATE = 1e-9
+SMALLEST_RATE = 1e-9  # keeps the logit of a noise rate finite
 
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Second-order picture of the penalised negative log likelihood at one point."""
+    """Value, gradient (n_parameters,) and expected information (n_parameters, n_parameters) at one point."""
 
     value: float
     gradient: Floats
@@ -26,35 +32,53 @@ class Expansion:
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """Penalised negative log likelihood of binned labels; parameters are those of the curve, then of the family.
+    """Penalized negative log likelihood of binned labels; parameters are those of the curve, then of the family.
 
-    `trusted` counts verified pairs ``[true, recorded]`` of other samples, drawn by chance; `settled` counts verified
-    samples of the bins, ``[bin, true, recorded]``, chosen in whatever way by score and recorded label; `rate_prior` is
-    the logit of a believed noise rate and its standard deviation on that scale.
+    With ``P[b, k]`` the clean curve in bin b, ``N`` the noise matrix and ``c[b, r]`` the counts of recorded labels,
+
+        value = - sum_br c[b, r] log sum_k P[b, k] N[k, r]
+                - sum_bkr v[b, k, r] log (P[b, k] N[k, r] / sum_j P[b, j] N[j, r])
+                + half the squared residuals of all priors.
+
+    The second line is for the verified samples `trusted`, ``v[bin, true, recorded]``: the probability of the true label
+    given bin and recorded label. People choose the rows to verify by features and recorded label; conditioning on both
+    makes that choice drop out, so verifying the most suspicious rows first does not bias the estimate. The recorded
+    labels of verified rows are in the first line already. `rate_prior` is the logit of an expected noise rate and its
+    standard deviation on that scale.
     """
 
     bins: BinnedScores
     curve: ScoreCurve
     family: NoiseFamily
-    trusted: Floats
     rate_prior: tuple[float, float] | None = None
-    settled: Floats | None = None
+    trusted: Floats | None = None
 
     def split(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Parameters of the curve, parameters of the noise."""
         return parameters[: self.curve.n_parameters], parameters[self.curve.n_parameters :]
 
     def log_likelihood(self, parameters: Floats) -> float:
-        """Log likelihood of the recorded labels, without priors and trusted labels."""
+        """Log likelihood of the recorded labels: the first line alone, with a plus sign."""
         return float((self.bins.counts * _log_recorded(*self._logs(parameters))).sum())
 
     def value(self, parameters: Floats) -> float:
-        """What is minimised."""
+        """The penalized negative log likelihood."""
         log_clean, log_noise = self._logs(parameters)
         return self._value(parameters, log_clean, log_noise, _log_recorded(log_clean, log_noise))
 
     def expansion(self, parameters: Floats) -> Expansion:
-        """Value, gradient, and expected information (positive semi-definite, unlike the curvature)."""
+        """Value, gradient and expected information.
+
+        With ``R[b, r] = sum_k P[b, k] N[k, r]``, the probability of the recorded label, the posterior of the true label
+        ``S[b, k, r] = P[b, k] N[k, r] / R[b, r]`` turns slopes of the parts into slopes of ``log R``:
+
+            slope[b, r]  = sum_k S[b, k, r] (d log P[b, k] + d log N[k, r])
+            gradient     = - sum_br c[b, r] slope[b, r]
+            information  = sum_br n_b R[b, r] slope[b, r] slope[b, r]^T
+
+        The information is the curvature with the counts replaced by their expectation ``n_b R``. It needs first
+        derivatives only and is positive semi-definite everywhere, which the curvature of a mixture is not.
+        """
         of_curve, of_noise = self.split(parameters)
         log_clean, clean_slopes = self.curve.expansion(of_curve, self._basis)
         log_noise, noise_slopes = self.family.log_matrix(of_noise)
@@ -65,13 +89,15 @@ class Objective:
         gradient = -self.bins.counts.ravel() @ slopes
         information = slopes.T @ (slopes * expected[:, None])
         self._add_priors(parameters, gradient, information)
-        self._add_trusted(log_noise, noise_slopes, gradient, information)
-        self._add_settled(shares, clean_slopes, noise_slopes, gradient, information)
+        self._add_trusted(shares, clean_slopes, noise_slopes, gradient, information)
         self._add_rate_prior(parameters, gradient, information)
         return Expansion(self._value(parameters, log_clean, log_noise, log_recorded), gradient, information)
 
     def noise_rate(self, parameters: Floats) -> tuple[float, Floats]:
-        """Share of wrong labels ``1 - sum_k prior_k N_kk``, and its derivatives."""
+        """Share of wrong labels, and its derivatives (n_parameters,).
+
+        ``rate = 1 - sum_bk w_b P[b, k] N[k, k]`` with w_b the share of bin b.
+        """
         of_curve, of_noise = self.split(parameters)
         log_clean, clean_slopes = self.curve.expansion(of_curve, self._basis)
         log_noise, noise_slopes = self.family.log_matrix(of_noise)
@@ -81,8 +107,8 @@ class Objective:
         by_noise = np.diagonal(noise_slopes, axis1=1, axis2=2) @ (clean.sum(axis=0) * right)
         return self._noise_rate(log_clean, log_noise), -np.concatenate([by_curve, by_noise])
 
-    def class_prior(self, parameters: Floats) -> Floats:
-        """Distribution of the true label over the bins."""
+    def class_shares(self, parameters: Floats) -> Floats:
+        """Distribution of the true label, ``sum_b w_b P[b, k]``."""
         return np.asarray(self._shares @ np.exp(self._logs(parameters)[0]))
 
     def _logs(self, parameters: Floats) -> tuple[Floats, Floats]:
@@ -91,12 +117,12 @@ class Objective:
 
     def _value(self, parameters: Floats, log_clean: Floats, log_noise: Floats, log_recorded: Floats) -> float:
         of_curve, of_noise = self.split(parameters)
-        seen = self.trusted > 0
-        total = -(self.bins.counts * log_recorded).sum() - self.trusted[seen] @ log_noise[seen]
-        if self.settled is not None:
-            verified = self.settled > 0
+        total = -(self.bins.counts * log_recorded).sum()
+        if self.trusted is not None:
+            # Only cells with a count: elsewhere the logarithm may be -inf, and 0 * -inf is not a number.
+            verified = self.trusted > 0
             log_posterior = log_clean[:, :, None] + log_noise - log_recorded[:, None]
-            total -= self.settled[verified] @ log_posterior[verified]
+            total -= self.trusted[verified] @ log_posterior[verified]
         for residual in (self.curve.prior.residual(of_curve), self.family.prior.residual(of_noise)):
             total += 0.5 * residual @ residual
         if self.rate_prior is not None:
@@ -110,39 +136,35 @@ class Objective:
             gradient[part] += prior.rows.T @ prior.residual(values)
             information[part, part] += prior.precision
 
-    def _add_trusted(self, log_noise: Floats, slopes: Floats, gradient: Floats, information: Floats) -> None:
-        if not self.trusted.any():
-            return
-        noise = slice(self.curve.n_parameters, None)
-        flat = slopes.reshape(len(slopes), self.trusted.size)
-        gradient[noise] -= flat @ self.trusted.ravel()
-        expected = (np.exp(log_noise) * self.trusted.sum(axis=1, keepdims=True)).ravel()
-        information[noise, noise] += (flat * expected) @ flat.T
-
-    def _add_settled(
+    def _add_trusted(
         self, shares: Floats, clean_slopes: Floats, noise_slopes: Floats, gradient: Floats, information: Floats
     ) -> None:
-        """Verified labels given bin and record: that these decided what was verified does not bias the answer."""
-        if self.settled is None:
+        """Add the second line of the objective, cell (bin, recorded) by cell.
+
+        A multinomial over true classes with probabilities S: its log slopes are those of ``log P + log N`` less their
+        mean under S, and its expected information is the number of verified samples times their covariance under S.
+        """
+        if self.trusted is None:
             return
-        for place, recorded in np.argwhere(self.settled.sum(axis=1)):
-            counts, chances = self.settled[place, :, recorded], shares[place, :, recorded]
+        for place, recorded in np.argwhere(self.trusted.sum(axis=1)):
+            counts, expected = self.trusted[place, :, recorded], shares[place, :, recorded]
             slopes = np.hstack([clean_slopes[place], noise_slopes[:, :, recorded].T])
-            slopes -= chances @ slopes
+            slopes -= expected @ slopes
             gradient -= counts @ slopes
-            information += counts.sum() * (slopes.T * chances) @ slopes
+            information += counts.sum() * (slopes.T * expected) @ slopes
 
     def _add_rate_prior(self, parameters: Floats, gradient: Floats, information: Floats) -> None:
         if self.rate_prior is None:
             return
         rate, slopes = self.noise_rate(parameters)
+        # The residual (logit(rate) - center) / sd has slope d rate / (rate (1 - rate)) / sd; a Gauss-Newton term.
         row = slopes / max(rate * (1 - rate), SMALLEST_RATE) / self.rate_prior[1]
         gradient += row * self._rate_residual(rate)
         information += np.outer(row, row)
 
     def _rate_residual(self, rate: float) -> float:
-        centre, sd = self.rate_prior or (0.0, np.inf)
-        return float((logit(np.clip(rate, SMALLEST_RATE, 1 - SMALLEST_RATE)) - centre) / sd)
+        center, sd = self.rate_prior or (0.0, np.inf)
+        return float((logit(np.clip(rate, SMALLEST_RATE, 1 - SMALLEST_RATE)) - center) / sd)
 
     def _noise_rate(self, log_clean: Floats, log_noise: Floats) -> float:
         return float(1 - self._shares @ np.exp(log_clean) @ np.exp(log_noise.diagonal()))
@@ -157,15 +179,20 @@ class Objective:
 
 
 def _log_recorded(log_clean: Floats, log_noise: Floats) -> Floats:
-    """Logarithm of P(recorded label | bin): the noise matrix applied to the clean probabilities."""
+    """``log R[b, r] = log sum_k P[b, k] N[k, r]``, (n_bins, K), by log-sum-exp over the true class."""
     joint = log_clean[:, :, None] + log_noise
     largest = joint.max(axis=1)
     return np.asarray(largest + np.log(np.exp(joint - largest[:, None]).sum(axis=1)))
 
 
 def _recorded_slopes(shares: Floats, clean_slopes: Floats, noise_slopes: Floats) -> Floats:
-    """Derivatives of log P(recorded | bin), (n_bins * K, n_parameters); `shares` are P(true | recorded, bin)."""
-    by_curve = shares.transpose(0, 2, 1) @ clean_slopes
+    """Derivatives of ``log R``, one row per cell (b, r), (n_bins * K, n_parameters).
+
+    `shares` are S[b, k, r], `clean_slopes` (n_bins, K, curve parameters), `noise_slopes` (noise parameters, K, K).
+    Both sums over k are batched matrix products.
+    """
+    by_curve = shares.transpose(0, 2, 1) @ clean_slopes  # [b, r, k] [b, k, p]
+    # [r, b, k] [r, k, p], then back to [b, r, p]
     by_noise = (shares.transpose(2, 0, 1) @ noise_slopes.transpose(2, 1, 0)).transpose(1, 0, 2)
     slopes = np.concatenate([by_curve, by_noise], axis=2)
     return slopes.reshape(-1, slopes.shape[2])

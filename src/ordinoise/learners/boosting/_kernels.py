@@ -1,4 +1,14 @@
-"""Slopes and losses of the forward likelihood under both heads, each in one compiled pass over the samples."""
+"""Slopes and losses of the forward likelihood under both heads, each in one compiled pass over the samples.
+
+For a sample with recorded label y, N the noise matrix ``[true, recorded]`` and P(k) the head's probability of class k,
+the loss is ``-log q`` with ``q = sum_k N[k, y] P(k)``, and ``P(k | y) = N[k, y] P(k) / q`` is the posterior of the true
+class. By Fisher's identity the derivative of log q is the posterior mean of that of log P(k): every gradient here is
+such a mean.
+
+Arrays over samples are (n_samples,) or (n_samples, K); `likelihood` is (n_raters * K, K), row ``rater * K + y`` holding
+``N[:, y]``, and `cells` (n_samples,) names the row of each sample. Samples are the outer loop, with scratch arrays of
+K numbers that stay in the nearest cache: K is small, and a sample's classes depend on one another.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +25,14 @@ from ordinoise._validation import Floats, Ints
 
 Float32s = NDArray[np.float32]
 
-LEAST = 1e-300  # stands in for a probability that has underflown
+LEAST = 1e-300  # floor of probabilities that underflow: a round number a little above the least normal float64
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 _SOURCE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
 
 
 def entry(function: Any) -> Any:
-    """`function`, compiled: cached on disk under a name that changes with this file, without the interpreter's lock."""
+    """`function`, compiled: cached on disk under a name that changes with this file, without Python's global lock."""
     function.__qualname__ += f"_{_SOURCE}"
     return compiled_and_kept(function, **OPTIONS)
 
@@ -34,7 +44,7 @@ def inlined(function: Any) -> Any:
 
 @inlined
 def fill_posterior(probabilities: Floats, likelihood: Floats, out: Floats) -> float:
-    """Probability of each true class once the record is known; returns that of the record."""
+    """Fill the posterior ``P(k | y)`` of each true class, shape (K,); returns q, the probability of the record."""
     evidence = 0.0
     for k in range(len(out)):
         out[k] = probabilities[k] * likelihood[k]
@@ -42,7 +52,7 @@ def fill_posterior(probabilities: Floats, likelihood: Floats, out: Floats) -> fl
     if evidence > LEAST:
         for k in range(len(out)):
             out[k] /= evidence
-    else:  # the features hold impossible what the record says: believe the record
+    else:  # q has underflowed: take the posterior of equal class probabilities, so that slopes lead back to the record
         total = max(likelihood.sum(), LEAST)
         for k in range(len(out)):
             out[k] = likelihood[k] / total
@@ -51,8 +61,8 @@ def fill_posterior(probabilities: Floats, likelihood: Floats, out: Floats) -> fl
 
 @inlined
 def fill_softmax(scores: Floats, i: int, offsets: Floats, out: Floats) -> None:
-    """Class probabilities of row i, one score a class."""
-    largest = -np.inf
+    """Fill the class probabilities of row i, shape (K,): the softmax of scores plus offsets."""
+    largest = -np.inf  # subtracted before the exponential, which then cannot overflow
     for k in range(len(out)):
         out[k] = scores[i, k] + offsets[k]
         largest = max(largest, out[k])
@@ -74,7 +84,10 @@ def softmax_slopes(
     gradient: Float32s,
     curvature: Float32s,
 ) -> None:
-    """Fill gradient ``P - posterior`` and curvature ``P (1 - P) K / (K - 1)``, both of shape (n_samples, n_classes)."""
+    """Fill gradient ``P - posterior`` and curvature ``P (1 - P) K / (K - 1)``, both of shape (n_samples, n_classes).
+
+    Without noise the posterior is one at the recorded label, and both are LightGBM's own.
+    """
     n_samples, n_classes = scores.shape
     probabilities, posterior = np.empty(n_classes), np.empty(n_classes)
     factor = n_classes / (n_classes - 1.0)
@@ -98,7 +111,7 @@ def softmax_losses(scores: Floats, offsets: Floats, cells: Ints, likelihood: Flo
 
 @inlined
 def class_widths(thresholds: Floats) -> Floats:
-    """``1 - exp(-distance)`` of the cuts on both sides of each class; one for the classes at the ends."""
+    """``1 - exp(b_k - b_{k-1})`` of the thresholds on both sides of each class, shape (K,); one at the ends."""
     widths = np.ones(len(thresholds) + 1)
     for j in range(1, len(thresholds)):
         widths[j] = -np.expm1(thresholds[j] - thresholds[j - 1])
@@ -107,14 +120,16 @@ def class_widths(thresholds: Floats) -> Floats:
 
 @inlined
 def fill_ordered(score: float, thresholds: Floats, widths: Floats, above: Floats, below: Floats, out: Floats) -> None:
-    """Class probabilities of one score: products of what lies above the lower cut and below the upper one.
+    """Fill the class probabilities of one score, ``P(k) = above[k] below[k] widths[k]``, all of shape (K,).
 
-    ``above[k]`` is the probability of exceeding class k's lower cut and ``below[k]`` that of not exceeding its upper
-    one; a product of both does not cancel where their difference would.
+    ``above[k] = sigmoid(f_{k-1})`` is the probability of exceeding the threshold below class k and
+    ``below[k] = sigmoid(-f_k)`` that of not exceeding the one above it, with ``f_j = score + b_j``. The product equals
+    ``sigmoid(f_{k-1}) - sigmoid(f_k)`` but keeps its digits where that difference would cancel.
     """
     n_classes = len(out)
     above[0], below[n_classes - 1] = 1.0, 1.0
     for j in range(n_classes - 1):
+        # Both sigmoids of a logit from one exponential that cannot overflow.
         logit = score + thresholds[j]
         tail = np.exp(-abs(logit))
         large, small = 1.0 / (1.0 + tail), tail / (1.0 + tail)
@@ -135,9 +150,14 @@ def ordered_slopes(
     threshold_slopes: Floats,
     information: Floats,
 ) -> None:
-    """Fill the slopes of one score, shape (n_samples,), and of the thresholds, with the latter's information matrix.
+    """Fill gradient and curvature by score, shape (n_samples,), and what a step of Fisher scoring needs.
 
-    Curvatures are those of the likelihood of the true class, weighed by its posterior: they are never negative.
+    That is `threshold_slopes`, the gradient of the log-likelihood by threshold, shape (K-1,), and `information`, shape
+    (K-1, K-1), of which only the diagonal and the line below it are filled: a threshold shares a class with its
+    neighbours only.
+
+    Curvatures are those of ``-log P(k)``, averaged over the posterior. The exact curvature of ``-log q`` is less, by
+    the posterior variance of the slopes, and may be negative; this one never is.
     """
     n_classes = likelihood.shape[1]
     probabilities, posterior = np.empty(n_classes), np.empty(n_classes)
@@ -149,16 +169,21 @@ def ordered_slopes(
         fill_posterior(probabilities, likelihood[cells[i]], posterior)
         slope, bend = 0.0, 0.0
         for k in range(n_classes):
+            # d log P(k) / d score = (1 - above) - (1 - below); widths do not depend on the score.
             rising, falling = 1.0 - above[k], 1.0 - below[k]
             slope += posterior[k] * (rising - falling)
             bend += posterior[k] * (above[k] * rising + below[k] * falling)
         gradient[i] = -weights[i] * slope
         curvature[i] = weights[i] * bend
+        # Threshold j moves probability from class j to class j+1: dP(j+1) / db_j = -dP(j) / db_j = s_j, with
+        # s_j = sigmoid(f_j) sigmoid(-f_j). The information is that of observing the true class,
+        # sum_k (dP(k) / db_i) (dP(k) / db_j) / P(k): it is s_j^2 (1 / P(j) + 1 / P(j+1)) on the diagonal and
+        # -s_j s_{j-1} / P(j) below it.
         for j in range(n_classes - 1):
-            p, q = probabilities[j], probabilities[j + 1]
+            p, p_next = probabilities[j], probabilities[j + 1]
             density = weights[i] * above[j + 1] * below[j]
-            threshold_slopes[j] += density * (posterior[j + 1] / q - posterior[j] / p)
-            information[j, j] += density * above[j + 1] * below[j] * (1.0 / p + 1.0 / q)
+            threshold_slopes[j] += density * (posterior[j + 1] / p_next - posterior[j] / p)
+            information[j, j] += density * above[j + 1] * below[j] * (1.0 / p + 1.0 / p_next)
             if j > 0:
                 information[j, j - 1] -= density * above[j] * below[j - 1] / p
 

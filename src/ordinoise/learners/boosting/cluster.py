@@ -19,15 +19,15 @@ from .training import Sample, Training
 
 @dataclass(frozen=True, eq=False)
 class FixedOffsets:
-    """The slopes of an objective with offsets that stay as they are: no machine needs to know another's rows."""
+    """The slopes of an objective with fixed offsets: no machine needs to know another's rows."""
 
     objective: ForwardObjective
     offsets: Floats
 
     def __call__(self, cells: Floats, scores: Floats, weights: Floats | None) -> tuple[Float32s, Float32s]:
-        """Slopes as LightGBM's scikit-learn interface wants them; the labels that it carries are the cells.
+        """Gradient and curvature as LightGBM's scikit-learn interface takes them; what it calls labels are the cells.
 
-        It gives no weights where all are one.
+        It passes None for weights that are all one.
         """
         columns = scores.reshape(len(cells), -1, order="F")
         shares = np.ones(len(cells)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -48,24 +48,24 @@ def train_on_cluster(
     seed: int,
     validation: Sample | None = None,
 ) -> Training:
-    """Grow all `n_rounds` on the workers of the active Dask client, then keep as many as suit the validation part.
+    """Grow `n_rounds` on the workers of the active Dask client, then keep those up to the least validation loss.
 
     Parameters
     ----------
     features, cells, weights : dask arrays
         As in :class:`Sample`, in the same blocks of rows.
     offsets : array
-        Of the head; they stay as they are.
+        Offsets of the head; they are not changed.
     """
     params = settings.for_lightgbm(objective.n_scores, seed)
     params["random_state"] = params.pop("seed")
-    del params["num_threads"]  # the workers' own
+    del params["num_threads"]  # each worker uses its own number of threads
     slopes: Any = FixedOffsets(objective, offsets)
     n_rounds = as_count("n_rounds", n_rounds, 1)
     import lightgbm
 
     trees = lightgbm.DaskLGBMRegressor(objective=slopes, n_estimators=n_rounds, **params)
-    with warnings.catch_warnings():  # of n_jobs, which every estimator of LightGBM has
+    with warnings.catch_warnings():  # about n_jobs, which every estimator of LightGBM has
         warnings.filterwarnings("ignore", message="Parameter .* will be ignored", category=UserWarning)
         trees.fit(features, cells, sample_weight=weights, categorical_feature=list(settings.categorical))
     booster = trees.booster_

@@ -1,4 +1,4 @@
-"""Fitted trees: scores and probabilities, importances, and the text that they are kept as."""
+"""Fitted trees: scores, probabilities, importances, and the text that they are saved as."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .objective import OBJECTIVES
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
-    """Trees, and what makes probabilities of their scores.
+    """Trees, and the offsets that turn their scores into probabilities.
 
     Parameters
     ----------
     head : {"ordered", "softmax"}
-        One score for all classes, or one a class.
+        One score for all classes, or one per class.
     text : str
         LightGBM's own text form of the trees.
     offsets : array of shape (n_classes - 1,) or (n_classes,)
@@ -41,7 +41,7 @@ class Ensemble:
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return len(self.offsets) + (self.head == "ordered")
 
     @cached_property
@@ -55,17 +55,17 @@ class Ensemble:
             raise complain("text", "hold LightGBM's trees", str(error).partition("\n")[0]) from None
         n_scores = 1 if self.head == "ordered" else self.n_classes
         if booster.num_model_per_iteration() != n_scores:
-            raise complain("text", f"hold {n_scores} tree(s) a round", booster.num_model_per_iteration())
+            raise complain("text", f"hold {n_scores} tree(s) per round", booster.num_model_per_iteration())
         return booster
 
     @property
     def n_features(self) -> int:
-        """How many columns the trees were grown on."""
+        """Number of columns that the trees were grown on."""
         return int(self.booster.num_feature())
 
     @property
     def n_rounds(self) -> int:
-        """How many trees a score has."""
+        """Number of trees per score."""
         return int(self.booster.current_iteration())
 
     def scores(self, features: NDArray[np.floating]) -> Floats:
@@ -78,6 +78,6 @@ class Ensemble:
         return OBJECTIVES[self.head].log_probabilities(self.scores(features), self.offsets)
 
     def importances(self) -> Floats:
-        """Share of each feature in what the splits gained; zeros if there is no split."""
+        """Share of each feature in the gain of all splits, shape (n_features,); zeros if there is no split."""
         gains: Floats = self.booster.feature_importance("gain").astype(np.float64)
         return gains / gains.sum() if gains.sum() > 0 else gains

@@ -1,4 +1,4 @@
-"""What boosting minimises: the forward likelihood, as a table that every tree's gradient reads."""
+"""What boosting minimises: the forward likelihood, whose gradient reads the noise from a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from ordinoise.levels import log_class_probabilities
 from . import _kernels
 from ._kernels import Float32s
 
-NARROWEST = 1e-3  # two thresholds do not come nearer to each other than this
+NARROWEST = 1e-3  # least distance that a step leaves between two thresholds: a round number, chosen by no run
+RIDGE = 1e-6  # added to the information's diagonal, as a share of its trace: a round number, chosen by no run
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +29,7 @@ class ForwardObjective(ABC):
     Parameters
     ----------
     noise_matrices : array of shape (n_raters, n_classes, n_classes)
-        One matrix ``[true, recorded]`` a rater; one where there are no raters.
+        One matrix ``[true, recorded]`` per rater; a single one without raters.
     """
 
     noise_matrices: Floats
@@ -41,21 +42,22 @@ class ForwardObjective(ABC):
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """Number of classes."""
         return self.noise_matrices.shape[1]
 
     @property
     @abstractmethod
     def n_scores(self) -> int:
-        """How many scores a sample has, and trees a round."""
+        """Scores per sample, and trees per round."""
 
     @cached_property
     def likelihood(self) -> Floats:
-        """Line of each cell: probability of that record under every true class."""
+        """Probability of a record under every true class, shape (n_raters * K, K): row ``rater * K + y`` is N[:, y]."""
+        # Transposed and contiguous, so that a sample reads one short stretch of memory.
         return np.ascontiguousarray(self.noise_matrices.transpose(0, 2, 1)).reshape(-1, self.n_classes)
 
     def cells(self, labels: ArrayLike, raters: ArrayLike | None = None) -> Ints:
-        """The line of the table that each sample reads, from its recorded label and its rater."""
+        """Row of `likelihood` that each sample reads, ``rater * K + recorded label``."""
         recorded = as_labels("labels", labels, self.n_classes)
         if raters is None:
             if len(self.noise_matrices) > 1:
@@ -67,13 +69,13 @@ class ForwardObjective(ABC):
 
     @abstractmethod
     def first_offsets(self, class_frequencies: Floats) -> Floats:
-        """Offsets with which scores of zero give these frequencies, none of which is zero."""
+        """Offsets with which scores of zero give these class frequencies, all of which must be positive."""
 
     @abstractmethod
     def slopes(
         self, scores: Floats, offsets: Floats, cells: Ints, weights: Floats
     ) -> tuple[Float32s, Float32s, Floats]:
-        """Gradient and curvature of every score as LightGBM wants them, and the offsets of the next round."""
+        """Gradient and curvature by score, as LightGBM takes them, and the offsets of the next round."""
 
     @abstractmethod
     def losses(self, scores: Floats, offsets: Floats, cells: Ints) -> Floats:
@@ -86,30 +88,32 @@ class ForwardObjective(ABC):
 
 
 class ForwardSoftmax(ForwardObjective):
-    """One score a class. Without noise this is LightGBM's own multiclass objective, number for number.
+    """One score per class. Without noise this is LightGBM's own multiclass objective, number for number.
 
-    The gradient is ``P(k | x) - P(k | x, recorded)``: what the features say less what features and record say together.
+    The gradient is ``P(k | x) - P(k | x, recorded)``: the probability of a class given the features, minus that given
+    the features and the recorded label.
     """
 
     head = "softmax"
 
     @property
     def n_scores(self) -> int:
-        """One a class."""
+        """One per class."""
         return self.n_classes
 
     def first_offsets(self, class_frequencies: Floats) -> Floats:
-        """Log-frequencies, which stay as they are."""
+        """Log-frequencies, which training leaves unchanged."""
         return np.log(class_frequencies)
 
     def slopes(
         self, scores: Floats, offsets: Floats, cells: Ints, weights: Floats
     ) -> tuple[Float32s, Float32s, Floats]:
-        """Slopes of shape (n_samples, n_classes), and the offsets as they were.
+        """Gradient and curvature of shape (n_samples, n_classes), and the unchanged offsets.
 
-        The curvature is that of the clean loss, ``P (1 - P) K / (K - 1)``: the exact one is negative where a record is
-        surprising.
+        The curvature is that of the clean loss, ``P (1 - P) K / (K - 1)``; the exact one, ``P (1 - P)`` minus the
+        same ``R (1 - R)`` of the posterior R, is negative where R is nearer to one half.
         """
+        # Column by column, as LightGBM reads them: all samples of the first class, then of the second.
         gradient, curvature = (np.empty(scores.shape, dtype=np.float32, order="F") for _ in range(2))
         _kernels.softmax_slopes(scores, offsets, cells, weights, self.likelihood, gradient, curvature)
         return gradient, curvature, offsets
@@ -137,18 +141,18 @@ class ForwardOrdered(ForwardObjective):
 
     @property
     def n_scores(self) -> int:
-        """One for all."""
+        """One for all classes."""
         return 1
 
     def first_offsets(self, class_frequencies: Floats) -> Floats:
-        """The logits of exceeding each class."""
+        """Logits of the frequency of exceeding each class but the last."""
         above = class_frequencies[::-1].cumsum()[::-1][1:]
         return np.log(above) - np.log(class_frequencies.cumsum()[:-1])
 
     def slopes(
         self, scores: Floats, offsets: Floats, cells: Ints, weights: Floats
     ) -> tuple[Float32s, Float32s, Floats]:
-        """Slopes of shape (n_samples,), and thresholds one step further."""
+        """Gradient and curvature of shape (n_samples,), and the thresholds after one step of Fisher scoring."""
         gradient, curvature = np.empty(len(cells), dtype=np.float32), np.empty(len(cells), dtype=np.float32)
         slopes, information = np.empty(len(offsets)), np.empty((len(offsets), len(offsets)))
         _kernels.ordered_slopes(
@@ -172,10 +176,15 @@ OBJECTIVES: dict[str, type[ForwardObjective]] = {kind.head: kind for kind in (Fo
 
 
 def _stepped(thresholds: Floats, slopes: Floats, lower_information: Floats) -> Floats:
-    """Thresholds after one step uphill, shortened until they descend."""
-    information = lower_information + np.tril(lower_information, -1).T
-    ridge = 1e-6 * max(information.trace(), 1e-6) * np.eye(len(slopes))
+    """Thresholds after the step ``(information + ridge)^-1 slopes``, halved until they descend.
+
+    The information is that of observing the true classes. The noisy records carry no more, so the step is short
+    rather than long. The ridge keeps the equations solvable where a class has no samples near its thresholds.
+    """
+    information = lower_information + np.tril(lower_information, -1).T  # only the lower triangle is filled
+    ridge = RIDGE * max(information.trace(), 1e-6) * np.eye(len(slopes))
     step = np.linalg.solve(information + ridge, slopes)
+    # Thresholds that already are nearer than NARROWEST need not move apart, or the loop might not end.
     while len(step) > 1 and np.diff(thresholds + step).max() > -min(NARROWEST, -np.diff(thresholds).max()):
         step = step / 2
     return thresholds + step

@@ -1,4 +1,4 @@
-"""LightGBM's parameters: which are whose."""
+"""LightGBM's parameters: those with a name here, those in `params`, and those that training sets itself."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 from ordinoise._validation import as_choice, as_count, as_number, complain
 
-# LightGBM's first names of what the objective, the rounds and the promise of the same model from the same seed need.
+# What the objective, the number of rounds and reproducibility need to set, by LightGBM's first name of each.
 FIXED = (
     "objective", "num_class", "boosting", "metric", "num_iterations", "early_stopping_round", "seed", "num_threads",
     "deterministic", "categorical_feature", "boost_from_average", "verbosity", "feature_pre_filter",
 )  # fmt: skip
-# Ours, which are those of LightGBM's scikit-learn interface, and the first names that they have there.
+# Our names, which are those of LightGBM's scikit-learn interface, and LightGBM's first name of each.
 NAMES = {
     "learning_rate": "learning_rate",
     "num_leaves": "num_leaves",
@@ -32,12 +32,12 @@ NAMES = {
 
 @dataclass(frozen=True)
 class BoosterSettings:
-    """How trees are grown, in the words of LightGBM's scikit-learn interface.
+    """How trees are grown, by the names and with the defaults of LightGBM's scikit-learn interface.
 
     Parameters
     ----------
     learning_rate, num_leaves, max_depth, min_child_samples, min_child_weight, subsample, colsample_bytree
-        LightGBM's own. Rows are drawn anew for every round if `subsample` is below one.
+        LightGBM's own. Every round draws its rows if `subsample` is below one.
     reg_alpha, reg_lambda, max_bin
         LightGBM's own.
     monotone_constraints : tuple of int
@@ -45,9 +45,9 @@ class BoosterSettings:
     categorical : tuple of int
         Features that hold codes of categories.
     n_jobs : int or None
-        Threads; as many as OpenMP gives where None.
+        Threads; None takes OpenMP's number.
     params : mapping
-        Anything else that LightGBM knows.
+        Any other parameters of LightGBM.
     """
 
     learning_rate: float = 0.1
@@ -92,18 +92,18 @@ class BoosterSettings:
             "deterministic": True,
             "num_threads": threads(self.n_jobs),
             "verbosity": -1,
-            "feature_pre_filter": False,  # where it leaves no column, LightGBM fails
+            "feature_pre_filter": False,  # LightGBM fails where it filters out every column
             **self.params,
         }
 
 
 def threads(n_jobs: int | None) -> int:
-    """LightGBM's count, where zero is OpenMP's own choice."""
+    """Number of threads for LightGBM, where zero is OpenMP's choice."""
     return 0 if n_jobs is None or n_jobs == -1 else as_count("n_jobs", n_jobs, 1)
 
 
 def _check_params(params: Mapping[str, Any]) -> None:
-    """Complain of names that LightGBM does not know, that are ours, or that the objective needs."""
+    """Raise an error for names that LightGBM does not know, that are parameters here, or that are in `FIXED`."""
     import lightgbm
 
     aliases = lightgbm.basic._ConfigAliases._get_all_param_aliases()
@@ -115,4 +115,4 @@ def _check_params(params: Mapping[str, Any]) -> None:
         if first in own_name:
             raise complain("params", "leave out what has a parameter of its own", repr(name), f"set {own_name[first]}=")
         if first in FIXED:
-            raise complain("params", "leave out what the correction sets itself", repr(name))
+            raise complain("params", "leave out what training sets itself", repr(name))

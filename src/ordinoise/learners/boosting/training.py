@@ -1,4 +1,4 @@
-"""Trees grown round by round, as many as a noisy validation part calls for."""
+"""Trees grown round by round, stopped at the least loss of a noisy validation part."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Sample:
     features : array of shape (n_samples, n_features)
         NaN where missing.
     cells : array of shape (n_samples,)
-        Line of the objective's table.
+        Row of the objective's `likelihood` that each sample reads.
     weights : array of shape (n_samples,)
-        Weights.
+        Weights of the loss.
     """
 
     features: NDArray[np.floating]
@@ -44,14 +44,14 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """What came of it.
+    """The result of training.
 
     Attributes
     ----------
     ensemble : Ensemble
         The trees.
     n_rounds : int
-        Rounds kept: those with the least validation loss, or all.
+        Rounds kept: those up to the least validation loss, or all.
     validation_curve : list of float
         Validation loss after each round; empty without a validation part.
     """
@@ -65,7 +65,7 @@ Slopes = Callable[[Floats, Any], tuple[Float32s, Float32s]]
 
 
 def _slopes_of(sample: Sample, objective: ForwardObjective, offsets: list[Floats]) -> Slopes:
-    """What LightGBM calls at the start of a round; each call adds that round's offsets to the list."""
+    """The function that LightGBM calls at the start of a round; each call appends that round's offsets to the list."""
 
     def slopes(scores: Floats, _: Any) -> tuple[Float32s, Float32s]:
         gradient, curvature, after = objective.slopes(scores, offsets[-1], sample.cells, sample.weights)
@@ -78,7 +78,7 @@ def _slopes_of(sample: Sample, objective: ForwardObjective, offsets: list[Floats
 def _loss_of(
     sample: Sample, objective: ForwardObjective, offsets: list[Floats]
 ) -> Callable[[Floats, Any], tuple[str, float, bool]]:
-    """What LightGBM calls at the end of a round: the mean loss with the offsets of that round."""
+    """The function that LightGBM calls at the end of a round: the mean loss with the offsets of that round."""
 
     def loss(scores: Floats, _: Any) -> tuple[str, float, bool]:
         losses = objective.losses(scores, offsets[-1], sample.cells)
@@ -98,14 +98,14 @@ def train(
     validation: Sample | None = None,
     patience: int = 50,
 ) -> Training:
-    """Grow trees for `n_rounds`, or until `patience` rounds have not lowered the loss of the validation part.
+    """Grow trees for `n_rounds`, or until the validation loss has not fallen for `patience` rounds.
 
     Parameters
     ----------
     class_frequencies : array of shape (n_classes,)
-        Of the true classes, to start from.
+        Frequencies of the true classes, from which the first offsets follow.
     seed : int
-        Draws of rows and columns.
+        Seed of the draws of rows and columns.
     """
     import lightgbm
 

@@ -1,7 +1,8 @@
 """Exponential, logarithm and tanh as plain arithmetic, so that loops over them become vector instructions.
 
 The C library's functions are called one number at a time. These are polynomials after a change of exponent, which is
-done on the bits of a number; relative errors are a few units in the last place.
+done on the bits of a number; relative errors are a few units in the last place. Degrees are
+such that the first omitted term of a series is below the precision of its type.
 """
 
 from __future__ import annotations
@@ -20,26 +21,28 @@ from ordinoise._compiling import compiled_and_kept
 ROUND_64 = np.float64(1.5 * 2.0**52)
 ROUND_32 = np.float32(1.5 * 2.0**23)
 LOG2_E = np.float64(1.4426950408889634)
+# ln 2 in two parts, as in fdlibm: the high one ends in zero bits, so that its product with an exponent is exact.
 LN_2_HIGH = np.float64(6.93147180369123816490e-01)
 LN_2_LOW = np.float64(1.90821492927058770002e-10)
-LARGEST_EXPONENT = np.float64(700.0)
+LARGEST_EXPONENT = np.float64(700.0)  # a round number: exp(700) and exp(-700) are normal float64
 MANTISSA = np.int64(2**52 - 1)
-ONE = np.int64(1023 << 52)
-WHOLE = np.int64(0x433 << 52)
+ONE = np.int64(1023 << 52)  # the bits of 1.0
+WHOLE = np.int64(0x433 << 52)  # the bits of 2**52, whose lowest bits can be read as a whole number
 SQRT_2 = np.float64(1.4142135623730951)
 
 LOG2_E_32, LN_2_32 = np.float32(1.4426950408889634), np.float32(0.6931471805599453)
-C2, C3, C4, C5, C6, C7 = (np.float32(1 / n) for n in (2, 6, 24, 120, 720, 5040))
+C2, C3, C4, C5, C6, C7 = (np.float32(1 / n) for n in (2, 6, 24, 120, 720, 5040))  # 1 / n!
 
 
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-# Functions that only compiled code calls need no way in from Python, which takes longer to compile than most of them.
+# Functions that only compiled code calls need no wrapper for Python, which takes longer to compile than most of them.
 INNER: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# The compiler may fuse, reorder sums and ignore the sign of zero; it may not assume that numbers are finite.
 LIBERTIES = {"contract", "reassoc", "nsz"}
 
 
 def _fingerprint() -> str:
-    """A name for the state of all compiled code of this folder."""
+    """A digest of all compiled code of this folder."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
 
@@ -48,9 +51,9 @@ FINGERPRINT = _fingerprint()
 
 
 def entry(function: Any) -> Any:
-    """`function`, compiled to be called from Python: cached on disk, without the interpreter's lock."""
-    # The cache looks at the function's own file only and would not notice that a function it calls has changed; but
-    # it names its files after the function.
+    """`function`, compiled to be called from Python: cached on disk, without Python's global lock."""
+    # numba's cache checks the function's own file only and would miss a change in a function that it calls. Its files
+    # are named after the function, so a digest of the folder in that name makes every change count.
     function.__qualname__ += f"_{FINGERPRINT}"
     return compiled_and_kept(function, **OPTIONS, fastmath=LIBERTIES)
 
@@ -61,7 +64,7 @@ def compiled(function: Any) -> Any:
 
 
 def inlined(function: Any) -> Any:
-    """`function`, written into the one compiled function that calls it: its parts are then optimised only once."""
+    """`function`, copied into the one compiled function that calls it: its code is then optimized only once."""
     return njit(**OPTIONS, **INNER, fastmath=LIBERTIES, inline="always")(function)
 
 
@@ -72,7 +75,11 @@ def exactly_compiled(function: Any) -> Any:
 
 @exactly_compiled
 def exp(x: float) -> float:
-    """The exponential of a number, which is first brought into [-700, 700]."""
+    """The exponential of a number, which is first clipped to [-700, 700].
+
+    ``exp(x) = 2^n exp(r)`` with n the whole number next to ``x / ln 2`` and ``|r| <= ln(2) / 2``; exp(r) by its Taylor
+    series of degree 12. One is added last, to lose no digits of r.
+    """
     x = min(max(x, -LARGEST_EXPONENT), LARGEST_EXPONENT)
     shifted = x * LOG2_E + ROUND_64
     whole = shifted - ROUND_64
@@ -94,7 +101,11 @@ def exp(x: float) -> float:
 
 @exactly_compiled
 def log(x: float) -> float:
-    """The logarithm of a positive normal number."""
+    """The logarithm of a positive normal number.
+
+    ``log(2^e m) = e ln 2 + log m`` with m between ``1 / sqrt(2)`` and ``sqrt(2)``, and ``log m = 2 atanh(s)`` by its
+    series in ``s = (m - 1) / (m + 1)``, taken to s^19.
+    """
     bits = np.float64(x).view(np.int64)
     exponent = np.int64((bits >> np.int64(52)) | WHOLE).view(np.float64) - (2.0**52 + 1023.0)
     mantissa = np.int64((bits & MANTISSA) | ONE).view(np.float64)
@@ -117,7 +128,10 @@ def log(x: float) -> float:
 
 @exactly_compiled
 def tanh(x: np.float32) -> np.float32:
-    """The hyperbolic tangent of a float32 number."""
+    """The hyperbolic tangent of a float32 number, from ``exp(-2|x|)`` as in `exp`, by a series of degree 7.
+
+    ``2|x|`` is cut at 20, where tanh has reached one in float32.
+    """
     y = min(np.float32(2) * abs(x), np.float32(20))
     shifted = ROUND_32 - y * LOG2_E_32
     whole = shifted - ROUND_32

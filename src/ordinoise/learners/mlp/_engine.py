@@ -1,4 +1,9 @@
-"""Many mini-batch steps in one compiled call: forward, loss, backward, AdamW."""
+"""Many mini-batch steps in one compiled call: forward, loss, backward, AdamW.
+
+At the paper's sizes an update takes a few microseconds, less than a call from Python does: so the loop over batches is
+compiled too, and Python makes one call per block of a few thousand rows. Rows go through the network in chunks, whose
+units stay in the cache between the forward and the backward pass; the gradient of a batch is the sum over its chunks.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +20,19 @@ from .layout import TILE_ROWS, Float32s
 
 
 class Block(NamedTuple):
-    """Rows to learn from: standardised features (flat), lines of the tables, weights."""
+    """The rows of one call, gathered in the order of training."""
 
-    features: Float32s
-    cells: Ints
-    weights: Floats
+    features: Float32s  # flat (rows + TILE_ROWS, padded columns), standardised; the padding stays zero
+    cells: Ints  # (rows,) table row that each reads
+    weights: Floats  # (rows,)
 
 
 class Adam(NamedTuple):
-    """AdamW's moments and numbers."""
+    """AdamW's moments and settings."""
 
-    first: Float32s
+    first: Float32s  # like the padded parameters, as is `second`
     second: Float32s
-    step: Ints
+    step: Ints  # (1,) updates so far: an array, for compiled code to count in
     learning_rate: float
     beta_1: float
     beta_2: float
@@ -40,7 +45,10 @@ class Adam(NamedTuple):
 def fill_features(
     features: NDArray[np.floating], rows: Ints, center: Floats, factor: Floats, n_columns: int, out: Float32s
 ) -> None:
-    """Copy `rows` of the features into flat `out`, standardised."""
+    """Copy `rows` of the features into flat `out`, standardised: ``(x - center) * factor``, in float64 until stored.
+
+    Only the first ``len(center)`` of `n_columns` columns are written.
+    """
     for i in range(len(rows)):
         source, target = features[rows[i]], out[i * n_columns : (i + 1) * n_columns]
         for f in range(len(center)):
@@ -53,10 +61,10 @@ def run_block(
 ) -> tuple[float, int]:
     """Learn from the rows in the block, batch by batch.
 
-    Returns the loss summed over rows and the number of updates that left free thresholds unordered. With `batch_rows`
-    zero nothing is learnt: the loss is only summed up, class by class in ``head.risks`` if the risk is non-negative.
+    Returns the loss summed over rows (NaN if a weight is not finite) and the number of updates that left free
+    thresholds unordered. With `batch_rows` zero the weights stay as they are and the loss is only summed up.
     """
-    n_rows, learn, is_risk = len(rows), batch_rows > 0, len(head.correction) > 0
+    n_rows, learn = len(rows), batch_rows > 0
     for i in range(n_rows):
         block.cells[i] = cells[rows[i]]
         block.weights[i] = weights[rows[i]]
@@ -66,26 +74,22 @@ def run_block(
         stop = min(start + batch_rows, n_rows) if learn else n_rows
         if learn:
             clear(head.offset_slopes)
-        if learn and is_risk:
-            clear(head.risks)
-        loss, scale = 0.0, 1.0 / (stop - start) if learn else 1.0
-        # The sign of each class's risk must be known before its slope, which takes a pass of its own.
-        for learns_now in range(0 if is_risk or not learn else 1, 2 if learn else 1):
-            loss = pass_rows(block, start, stop, scale, layers, head, learns_now)
+        # A batch's loss is sum(weight * loss) / rows: dividing the weights scales loss and gradient at once.
+        scale = 1.0 / (stop - start) if learn else 1.0
+        loss = pass_rows(block, start, stop, scale, layers, head, learn)
         if not learn:
             return loss, 0
-        if is_risk:
-            loss = absolute_sum(head.risks)
         write_offset_gradient(offsets, head, layers.gradient[layers.n_weights :])
         step(layers, adam)
         inversions += is_unordered(offsets, head.kind)
         total += loss * (stop - start)
+    # Checked once per block: a loss may stay finite while a weight that it does not feel has overflowed.
     return total if np.isfinite(absolute_sum(layers.parameters)) else np.nan, inversions
 
 
 @inlined
-def pass_rows(block: Block, start: int, stop: int, scale: float, layers: Layers, head: Head, learns_now: int) -> float:
-    """Weighted loss of rows start..stop of the block, a chunk at a time; their gradient is added if wanted."""
+def pass_rows(block: Block, start: int, stop: int, scale: float, layers: Layers, head: Head, learn: bool) -> float:
+    """Weighted loss of rows start..stop of the block, one chunk at a time; if learning, also write their gradient."""
     offsets = layers.parameters[layers.n_weights :]
     if head.kind != SOFTMAX:
         read_thresholds(offsets, head)
@@ -97,8 +101,9 @@ def pass_rows(block: Block, start: int, stop: int, scale: float, layers: Layers,
             head.weights[i] = scale * block.weights[low + i]
         first = low * layers.widths[0]
         carry_forward(block.features, first, n_padded, layers)
-        loss += chunk_loss(block.cells[low : low + n], offsets, layers.outputs, layers.output_slopes, head, learns_now)
-        if learns_now:
+        loss += chunk_loss(block.cells[low : low + n], offsets, layers.outputs, layers.output_slopes, head)
+        if learn:
+            # The products take whole tiles: rows after the n-th hold other samples, and must add nothing.
             for o in range(layers.n_outputs):
                 clear(layers.output_slopes[o * layers.chunk_rows + n : o * layers.chunk_rows + n_padded])
             carry_backward(block.features, first, n_padded, layers, low == start)
@@ -107,7 +112,13 @@ def pass_rows(block: Block, start: int, stop: int, scale: float, layers: Layers,
 
 @compiled
 def step(layers: Layers, adam: Adam) -> None:
-    """One update by AdamW."""
+    """One update by AdamW, as PyTorch has it, with gradient g, moments m and v, step t and rate r.
+
+    ``m = beta_1 m + (1 - beta_1) g``, ``v = beta_2 v + (1 - beta_2) g^2``, then
+    ``p = (1 - r decay) p - r / (1 - beta_1^t) m / (sqrt(v / (1 - beta_2^t)) + epsilon)``.
+    """
+    # What does not depend on the parameter is computed once, in float64. Padding needs no exception: its gradient is
+    # zero, so its moments are, and a zero parameter stays zero.
     adam.step[0] += 1
     step_size = np.float32(adam.learning_rate / (1.0 - adam.beta_1 ** adam.step[0]))
     root = np.float32(1.0 / np.sqrt(1.0 - adam.beta_2 ** adam.step[0]))

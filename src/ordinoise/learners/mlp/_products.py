@@ -1,8 +1,9 @@
 """The matrix products of a network's layers, and what is done to each number between them.
 
 A matrix is a flat float32 array, the position of its first number, and where needed the distances between its rows and
-between its columns. Columns are padded by the caller to a multiple of a tile's columns, rows of samples to a multiple
-of its rows, so that only a gradient of few outputs has remainders.
+between its columns: exchanged, they transpose it; a distance of zero repeats one row. Columns are padded by the caller
+to a multiple of a tile's columns, rows of samples to a multiple of its rows, so that only products with few rows (the
+gradients of the output weights and biases) have remainders.
 """
 
 from __future__ import annotations
@@ -18,18 +19,17 @@ from .layout import TILE_COLUMNS as COLUMNS
 from .layout import TILE_ROWS as ROWS
 from .layout import Float32s
 
-Rows = tuple[Float32s, int]
-Matrix = tuple[Float32s, int, int]
-Factor = tuple[Float32s, int, int, int]
+Rows = tuple[Float32s, int]  # numbers, position; rows lie as far apart as the product has columns
+Matrix = tuple[Float32s, int, int]  # numbers, position, distance between rows
+Factor = tuple[Float32s, int, int, int]  # numbers, position, distance between rows, distance between terms
 
 RELU, TANH, IDENTITY = 0, 1, 2
 
-# From this many columns on, the columns of a tile lie so far apart that it pays to copy them together first,
-# at most this many terms at a time so that the copy stays in the nearest cache. From this many multiplications on, a
-# BLAS library is faster than the tiles. All measured.
-PACK_FROM = 128
-PACK_TERMS = 160
-BLAS_FROM = 30_000_000
+# Chosen by timing products when the kernels were written; that run was not kept. `python -m studies.steps` times whole
+# updates with them. They decide the speed only, except that a BLAS library adds in an order of its own.
+PACK_FROM = 128  # from this many columns on, the rows of a panel lie so far apart that it pays to copy them together
+PACK_TERMS = 160  # at most so many terms per copy: 160 x 16 float32 are 10 KB, a third of a nearest cache of 32 KB
+BLAS_FROM = 30_000_000  # from this many multiplications on, a BLAS library is faster than the tiles
 
 NOTHING = np.float32(0)
 ZERO: Any = np.int64(0)
@@ -43,7 +43,13 @@ tile_of_one = tile(1)
 def multiply(
     a: Factor, b: Rows, start: Matrix, out: Rows, n_rows: int, n_terms: int, n_columns: int, pack: Float32s
 ) -> None:
-    """Write ``start + a @ b`` into `out`; rows of `b` and `out` are `n_columns` long."""
+    """Write ``start + a @ b`` into `out`.
+
+    Shapes: `a` (n_rows, n_terms), `b` (n_terms, n_columns), `start` and `out` (n_rows, n_columns).
+    `start` and `out` may be the same numbers: a tile reads all of its part before it writes.
+    """
+    # Blocks of terms outside, panels of 16 columns next, tiles of 4 rows inside: a panel of b, packed or not, is then
+    # reused for all rows while it is in the nearest cache. Blocks after the first add to what `out` holds by then.
     a_data, a_at, a_row, a_term = a
     is_dense = (a_term == 1 and a_row == n_terms) or (a_row == 1 and a_term == n_rows)
     if is_dense and n_rows * n_terms * n_columns >= BLAS_FROM:
@@ -72,7 +78,9 @@ def multiply_large(a: Factor, b: Rows, start: Matrix, out: Rows, n_rows: int, n_
     dense = a_data[a_at : a_at + n_rows * n_terms]
     factor = b[0][b[1] : b[1] + n_terms * n_columns].reshape((n_terms, n_columns))
     target = out[0][out[1] : out[1] + n_rows * n_columns].reshape((n_rows, n_columns))
-    # With one row to start from, the product itself can be written in place; that row is then mostly zeros.
+    # `np.dot` overwrites: where `start` is `out` itself, the product goes elsewhere first. In the products that come
+    # here, a start with row distance zero is a bias or the line of zeros, never `out`: the product is then written in
+    # place, and zeros are not added at all.
     product = target if start_row == 0 else np.empty_like(target)
     if a_term == 1:
         np.dot(dense.reshape((n_rows, n_terms)), factor, product)
@@ -89,7 +97,7 @@ def multiply_large(a: Factor, b: Rows, start: Matrix, out: Rows, n_rows: int, n_
 
 @compiled
 def multiply_panel(a: Factor, b: Matrix, start: Matrix, out: Matrix, n_rows: int, n_terms: int) -> None:
-    """As `multiply`, for the columns of one tile."""
+    """As `multiply`, for the columns of one tile: four rows at a time, then the rest one by one."""
     a_data, a_at, a_row, a_term = a
     start_data, start_at, start_row = start
     out_data, out_at, out_row = out
@@ -106,7 +114,7 @@ def multiply_panel(a: Factor, b: Matrix, start: Matrix, out: Matrix, n_rows: int
 
 @compiled
 def copy_panel(panel: Matrix, n_terms: int, pack: Float32s) -> None:
-    """Copy the columns of one tile together."""
+    """Copy a panel of b, (n_terms, COLUMNS), into contiguous `pack`."""
     data, at, row = panel
     for k in range(n_terms):
         source, target = data[at + k * row : at + k * row + COLUMNS], pack[k * COLUMNS : (k + 1) * COLUMNS]
@@ -116,7 +124,7 @@ def copy_panel(panel: Matrix, n_terms: int, pack: Float32s) -> None:
 
 @compiled
 def transpose(matrix: Float32s, at: int, n_rows: int, n_columns: int, out: Float32s) -> None:
-    """Write the transposed matrix to the start of `out`."""
+    """Write the transpose of a (n_rows, n_columns) matrix to the start of `out`."""
     for r in range(n_rows):
         source = matrix[at + r * n_columns : at + (r + 1) * n_columns]
         for c in range(n_columns):
@@ -125,7 +133,10 @@ def transpose(matrix: Float32s, at: int, n_rows: int, n_columns: int, out: Float
 
 @compiled
 def project(units: Float32s, at: int, n_rows: int, weights: Float32s, out: Float32s) -> None:
-    """Write the product of each row of `units` with `weights` into `out`; rows are a multiple of four."""
+    """Write ``out[i] = sum_h units[i, h] weights[h]`` for every row i; rows are a multiple of four.
+
+    Four rows at a time share each load of a weight, and their four sums do not wait for one another.
+    """
     n = len(weights)
     for i in range(0, n_rows, 4):
         first = at + i * n
@@ -145,7 +156,7 @@ def activate(units: Float32s, activation: int) -> None:
     """Apply the activation in place."""
     if activation == RELU:
         for i in range(len(units)):
-            # A choice would become a store on condition, which is not done in vectors.
+            # max(u, 0) as a product: a branch would become a conditional store, which is not vectorized.
             units[i] *= np.float32(units[i] > NOTHING)
     elif activation == TANH:
         for i in range(len(units)):
@@ -154,7 +165,7 @@ def activate(units: Float32s, activation: int) -> None:
 
 @compiled
 def apply_slope(units: Float32s, slopes: Float32s, activation: int) -> None:
-    """Multiply `slopes` by the slope of the activation, known from the activated `units`."""
+    """Multiply `slopes` by the derivative of the activation, known from the activated u: [u > 0], 1 - u^2, or 1."""
     if activation == RELU:
         for i in range(len(units)):
             slopes[i] *= np.float32(units[i] > NOTHING)
@@ -172,7 +183,7 @@ def clear(numbers: NDArray[np.floating]) -> None:
 
 @compiled
 def absolute_sum(numbers: NDArray[np.floating]) -> float:
-    """Sum of absolute values; infinite or NaN as soon as one number is."""
+    """Sum of absolute values; infinite or NaN as soon as one number is, so one comparison tests them all."""
     total = 0.0
     for i in range(len(numbers)):
         total += abs(numbers[i])

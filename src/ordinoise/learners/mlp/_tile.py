@@ -15,19 +15,22 @@ from numba.extending import intrinsic
 
 from .layout import TILE_COLUMNS
 
-LANES = 8
-VECTORS = TILE_COLUMNS // LANES  # 4 rows x 2 vectors of sums, 2 of factors and one broadcast fit into 16 registers
+LANES = 8  # float32 numbers in a 256-bit register
+# 4 rows x 2 vectors of sums, 2 vectors of factors and one broadcast are 11 of AVX's 16 registers: the sums never leave
+# them. Where registers are narrower, the compiler splits each vector.
+VECTORS = TILE_COLUMNS // LANES
 
 VECTOR = ir.VectorType(ir.FloatType(), LANES)
 INDEX = ir.IntType(64)
-FUSED = ("contract",)
+FUSED = ("contract",)  # the one liberty given here: multiply and add in one instruction; the order of terms is fixed
 
 
 def tile(n_rows: int) -> Any:
     """A function for compiled code: ``out[r, c] = start[r, c] + sum_k a[r, k] b[k, c]`` in one tile.
 
     The tile has `n_rows` rows and TILE_COLUMNS columns. A matrix is a tuple: a flat float32 array, the position of its
-    first number and the distance between its rows (for `a` also the distance between its terms).
+    first number and the distance between its rows (for `a` also the distance between its terms). Nothing is checked:
+    the caller sees to it that whole tiles lie inside the arrays.
     """
 
     @intrinsic
@@ -38,7 +41,12 @@ def tile(n_rows: int) -> Any:
 
 
 def _generator(n_rows: int) -> Any:
-    """What writes the tile's instructions."""
+    """What writes the tile's instructions: load the sums, add one term k per round, store the sums.
+
+    The loop over terms is the only one at run time; those over rows and vectors are unrolled here. A round loads
+    ``b[k, :]`` once for all rows and broadcasts ``a[r, k]`` for each, so it makes 2 n_rows multiply-adds of 8 numbers
+    from n_rows + 2 loads.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         def matrix(position: int) -> list[Any]:
@@ -49,10 +57,11 @@ def _generator(n_rows: int) -> Any:
         a, a_at, a_row, a_term = matrix(1)
         b, b_at, b_row = matrix(2)
         out, out_at, out_row = matrix(4)
+        # Variables on the stack, as the builder has no others; the compiler promotes each to a register.
         sums = [[cgutils.alloca_once(builder, VECTOR) for _ in range(VECTORS)] for _ in range(n_rows)]
         for r, row in enumerate(sums):
             for vector, slot in zip(_vectors(builder, start, _line(builder, start_at, start_row, r)), row, strict=True):
-                builder.store(builder.load(vector, align=4), slot)
+                builder.store(builder.load(vector, align=4), slot)  # positions are multiples of a float only
         with cgutils.for_range(builder, arguments[3]) as loop:
             line = builder.add(b_at, builder.mul(loop.index, b_row))
             factors = [builder.load(vector, align=4) for vector in _vectors(builder, b, line)]

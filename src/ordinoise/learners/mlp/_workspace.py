@@ -1,4 +1,8 @@
-"""The compiled engine's memory, and the passes over rows that use it."""
+"""The compiled engine's memory, and the passes over rows that use it.
+
+Everything that the kernels write to is allocated here, once per training: they allocate nothing per update. Sizes are
+in padded numbers (see `layout`): columns in multiples of TILE_COLUMNS, rows of a chunk in multiples of TILE_ROWS.
+"""
 
 from __future__ import annotations
 
@@ -23,19 +27,24 @@ from .layout import (
     round_up,
 )
 from .network import Network
-from .settings import LOSSES, Objective, Optimiser
+from .settings import LOSSES, Objective, Optimizer
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# Rows gathered per compiled call (or one batch, if that is more): many enough that the call costs little, few enough
+# that the copy of their features is small. A round number, chosen by no run.
 BLOCK_ROWS = 4096
-CHUNK_ROWS = 128  # rows carried through the network at a time: their units stay in the second cache ...
-LARGE_CHUNK_ROWS = 512  # ... unless the weights of a layer alone overflow it, when more rows an access are better
+# Rows carried through the network at a time: few, so that their units stay in the second cache. Where the weights of
+# one layer overflow it anyway, more rows share each reading of the weights. 2**18 float32 weights are 1 MiB, a common
+# size of that cache. Round numbers, chosen by no run.
+CHUNK_ROWS = 128
+LARGE_CHUNK_ROWS = 512
 LARGE_LAYER = 2**18
 
 
 class Workspace:
-    """One training's data, tables, padded weights and scratch memory.
+    """The data, tables, padded weights and scratch memory of one training.
 
     Parameters
     ----------
@@ -46,10 +55,11 @@ class Workspace:
     cells : array of int, shape (n_samples,)
         ``rater * n_classes + recorded label``.
     weights : array of shape (n_samples,)
-    objective, optimiser
+        Weights of the loss.
+    objective, optimizer
         What to minimise, and how.
     most_rows : int
-        The most rows that one pass will name.
+        The most rows that one pass will read.
     """
 
     def __init__(
@@ -59,25 +69,26 @@ class Workspace:
         cells: Ints,
         weights: Floats,
         objective: Objective,
-        optimiser: Optimiser,
+        optimizer: Optimizer,
         most_rows: int,
     ) -> None:
         architecture = network.architecture
         self._features, self._cells, self._weights = features, cells, weights
         self._center, self._factor = network.center.astype(np.float64), 1 / network.scale
-        self._batch_rows = int(optimiser.batch_size)
+        self._batch_rows = int(optimizer.batch_size)
+        # Whole batches, so that none is cut in two by the end of a block.
         self._block_rows = min(max(BLOCK_ROWS // self._batch_rows, 1) * self._batch_rows, most_rows)
         self._positions, length = padded_positions(architecture)
         chunk_rows = min(round_up(self._batch_rows, TILE_ROWS), _most_chunk_rows(architecture))
         self._block = _block(self._block_rows, padded_widths(architecture)[0])
         self._layers = _layers(architecture, length, chunk_rows)
         self._head = _head(architecture, objective, chunk_rows)
-        self._adam = _adam(architecture, optimiser, length)
+        self._adam = _adam(architecture, optimizer, length)
         self.parameters = network.parameters
 
     @property
     def parameters(self) -> Float32s:
-        """A copy of the weights as they are now, without padding."""
+        """A copy of the current weights, without padding."""
         return self._layers.parameters[self._positions]
 
     @parameters.setter
@@ -94,16 +105,13 @@ class Workspace:
         self._adam.first[self._positions], self._adam.second[self._positions], self._adam.step[0] = moments
 
     def train(self, rows: Ints) -> tuple[float, int]:
-        """One epoch over `rows` in their order: mean loss, and updates that left free thresholds unordered."""
+        """One epoch over `rows` in their order: mean loss, and count of updates that left free thresholds unordered."""
         total, inversions = self._run(rows, self._batch_rows)
         return total / len(rows), inversions
 
     def mean_loss(self, rows: Ints) -> float:
-        """Weighted mean loss of `rows` under the weights as they are now."""
-        self._head.risks[:] = 0.0
+        """Weighted mean loss of `rows` under the current weights."""
         total, _ = self._run(rows, 0)
-        if len(self._head.correction):
-            total = float(np.abs(self._head.risks).sum())
         return total / float(self._weights[rows].sum())
 
     def _run(self, rows: Ints, batch_rows: int) -> tuple[float, int]:
@@ -120,6 +128,7 @@ class Workspace:
         return total, inversions
 
     def _fill_features(self, rows: Ints) -> None:
+        # A function is compiled for either type of float; features of other types are converted, a block at a time.
         features = self._features
         if features.dtype not in (np.float32, np.float64):
             features, rows = features[rows].astype(np.float64), np.arange(len(rows))
@@ -156,17 +165,15 @@ def _layers(architecture: Architecture, length: int, chunk_rows: int) -> Layers:
 
 def _head(architecture: Architecture, objective: Objective, chunk_rows: int) -> Head:
     n_classes = architecture.n_classes
+    # Noise matrices transposed, [recorded, true]: the row of a recorded label is then contiguous, like a row of levels.
     table = objective.table.transpose(0, 2, 1) if objective.loss == "forward" else objective.table
-    correction = np.empty((0, n_classes)) if objective.correction is None else objective.correction
     return Head(
         kind=HEADS.index(architecture.head),
         loss=LOSSES.index(objective.loss),
         table=np.ascontiguousarray(table).reshape(-1, table.shape[2]),
-        correction=np.ascontiguousarray(correction).reshape(-1, n_classes),
         thresholds=np.zeros(n_classes - 1),
         gaps=np.ones(n_classes - 1),
         offset_slopes=np.zeros(architecture.n_offsets),
-        risks=np.zeros(n_classes),
         weights=np.zeros(chunk_rows),
         score_slopes=np.zeros(chunk_rows),
         chance=np.zeros(chunk_rows),
@@ -176,23 +183,24 @@ def _head(architecture: Architecture, objective: Objective, chunk_rows: int) -> 
     )
 
 
-def _adam(architecture: Architecture, optimiser: Optimiser, length: int) -> engine.Adam:
-    decays_offsets = optimiser.decay_thresholds or architecture.head == "softmax"
+def _adam(architecture: Architecture, optimizer: Optimizer, length: int) -> engine.Adam:
+    # The biases of the softmax head are ordinary weights and always decay.
+    decays_offsets = optimizer.decay_thresholds or architecture.head == "softmax"
     return engine.Adam(
         first=_zeros(length),
         second=_zeros(length),
         step=np.zeros(1, dtype=np.int64),
-        learning_rate=float(optimiser.learning_rate),
-        beta_1=float(optimiser.beta_1),
-        beta_2=float(optimiser.beta_2),
-        epsilon=float(optimiser.epsilon),
-        decay=float(optimiser.weight_decay),
-        offset_decay=float(optimiser.weight_decay) if decays_offsets else 0.0,
+        learning_rate=float(optimizer.learning_rate),
+        beta_1=float(optimizer.beta_1),
+        beta_2=float(optimizer.beta_2),
+        epsilon=float(optimizer.epsilon),
+        decay=float(optimizer.weight_decay),
+        offset_decay=float(optimizer.weight_decay) if decays_offsets else 0.0,
     )
 
 
 def _block(n_rows: int, n_columns: int) -> engine.Block:
-    # Rows are read up to a whole tile after a batch's end; whatever lies there has slope zero.
+    # Up to a whole tile of rows is read after a batch's end; whatever lies there has slope zero.
     return engine.Block(_zeros((n_rows + TILE_ROWS) * n_columns), np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows))
 
 

@@ -1,4 +1,4 @@
-"""Where each weight lives in the flat parameter vector, as saved (tight) and as trained (padded)."""
+"""The place of each weight in the flat parameter vector, as saved (tight) and as trained (padded)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from ordinoise._validation import as_choice, as_count
 
 ACTIVATIONS = ("relu", "tanh", "identity")
 HEADS = ("free", "ordered", "softmax")
-TILE_ROWS, TILE_COLUMNS = 4, 16  # of the compiled matrix product; trained weights are padded to whole tiles
+# Of the compiled matrix product, whose sums then fit the registers (see `_tile`); trained weights are padded to whole
+# tiles.
+TILE_ROWS, TILE_COLUMNS = 4, 16
 
 Shape = tuple[int, ...]
 Float32s = NDArray[np.float32]
@@ -53,7 +55,7 @@ class Architecture:
 
     @property
     def n_outputs(self) -> int:
-        """One score, or one output a class for the softmax head."""
+        """One score, or one output per class for the softmax head."""
         return self.n_classes if self.head == "softmax" else 1
 
     @property
@@ -86,7 +88,10 @@ def array_shapes(architecture: Architecture, *, padded: bool = False) -> Iterato
 
 
 def padded_widths(architecture: Architecture) -> tuple[int, ...]:
-    """Widths as trained: features are only ever rows of a product, unless there is no hidden layer."""
+    """Widths as trained, rounded up to whole tiles.
+
+    Hidden layers are columns of a product; the features are only its rows, unless there is no hidden layer.
+    """
     multiples = [TILE_COLUMNS] * len(architecture.widths)
     if architecture.hidden_layer_sizes:
         multiples[0] = TILE_ROWS
@@ -94,7 +99,7 @@ def padded_widths(architecture: Architecture) -> tuple[int, ...]:
 
 
 def round_up(count: int, multiple: int) -> int:
-    """The least multiple of `multiple` that holds `count`."""
+    """The least multiple of `multiple` that is at least `count`."""
     return -(-count // multiple) * multiple
 
 

@@ -1,4 +1,4 @@
-"""The network: one score (or K outputs) of raw features, and the thresholds that cut it into labels."""
+"""The network: one score (or K outputs) of raw features, and the thresholds that turn it into labels."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from .layout import Architecture, Float32s, array_shapes, split
 
 Floats = NDArray[np.float64]
 
-ROWS_AT_A_TIME = 4096
-SMOOTHING = 0.01  # share added to every class, so that an absent one still has a finite threshold
+ROWS_AT_A_TIME = 4096  # bounds the memory of a prediction: a round number, chosen by no run
+# Share added to every class, so that the threshold of a class without samples starts finite: a round number, chosen by
+# no run.
+SMOOTHING = 0.01
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Network:
 
     @property
     def thresholds(self) -> Floats:
-        """The K-1 thresholds added to the score, whatever their parameterisation (b); not for the softmax head."""
+        """The K-1 thresholds added to the score (b), for the free and the ordered head."""
         offsets = self.arrays["offsets"].astype(np.float64)
         if self.architecture.head == "softmax":
             raise complain("head", "be 'free' or 'ordered' to have thresholds", "'softmax'")
@@ -116,7 +118,7 @@ def initial_network(
     rng : numpy Generator
         Source of the weights.
     center, scale : array of shape (n_features,), optional
-        How to standardise features; left as they are by default.
+        Subtracted from the features, and divided into them; zero and one by default.
     class_frequencies : array of shape (n_classes,), optional
         How often each label was recorded (counts, or shares of the samples); equally often by default.
     """
@@ -141,7 +143,7 @@ def initial_network(
 
 
 def as_feature_table(features: ArrayLike, n_features: int) -> NDArray[np.generic]:
-    """`features` as a numeric table, without a copy if it is one."""
+    """`features` as a numeric table; a numeric array is not copied."""
     table = np.asarray(features)
     if table.ndim != 2 or table.shape[1] != n_features:
         raise complain("features", f"have shape (n_samples, {n_features})", f"shape {table.shape}")

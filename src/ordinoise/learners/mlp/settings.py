@@ -1,4 +1,4 @@
-"""What is minimised and how: the tables that a learner reads, and its optimiser."""
+"""What is minimised and how: the table that a learner reads, and its optimizer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOSSES = ("cross_entropy", "hinge", "forward")
 
 @dataclass(frozen=True)
 class Objective:
-    """The loss of a recorded label, as tables of numbers.
+    """The loss of a recorded label, as a table of numbers.
 
     Parameters
     ----------
@@ -26,41 +26,27 @@ class Objective:
         The first two read levels, the last reads noise matrices: ``-log sum_k noise[k, recorded] P(k | x)``.
     table : array of shape (n_raters, K, K-1) or (n_raters, K, K)
         Levels of every recorded label, plain or corrected; for ``forward``, noise matrices ``[true, recorded]``.
-        One table where there are no raters.
-    correction : array of shape (n_raters, K, K), optional
-        Inverse noise matrices. If given, the levels stay plain and the non-negative risk is minimised:
-        ``sum_k |mean over the batch of correction[recorded, k] loss(x, k)|``.
+        One table per rater; a single one without raters.
     """
 
     loss: str
     table: Floats
-    correction: Floats | None = None
 
     def __post_init__(self) -> None:
         as_choice("loss", self.loss, LOSSES)
         object.__setattr__(self, "table", as_floats("table", self.table, 3))
-        n_raters, n_classes, n_columns = self.table.shape
+        _, n_classes, n_columns = self.table.shape
         if n_columns != (n_classes if self.loss == "forward" else n_classes - 1):
             columns = "K" if self.loss == "forward" else "K-1"
             raise complain("table", f"have shape (n_raters, K, {columns}) for this loss", f"shape {self.table.shape}")
-        if self.correction is not None:
-            self._check_correction((n_raters, n_classes, n_classes))
-
-    def _check_correction(self, shape: tuple[int, int, int]) -> None:
-        if self.loss == "forward":
-            raise complain("correction", "be None for the forward loss", "inverse noise matrices")
-        correction = as_floats("correction", np.asarray(self.correction), 3)
-        if correction.shape != shape:
-            raise complain("correction", f"have shape {shape}, like the table", f"shape {correction.shape}")
-        object.__setattr__(self, "correction", correction)
 
     @property
     def n_raters(self) -> int:
-        """How many tables there are."""
+        """Number of tables."""
         return len(self.table)
 
     def check_fits(self, architecture: Architecture) -> None:
-        """Complain unless the tables are for this network."""
+        """Raise an error unless the table is for this network."""
         if self.table.shape[1] != architecture.n_classes:
             raise complain("table", f"be for {architecture.n_classes} classes", f"shape {self.table.shape}")
         if architecture.head == "softmax" and self.loss != "forward":
@@ -68,19 +54,19 @@ class Objective:
 
 
 @dataclass(frozen=True)
-class Optimiser:
-    """AdamW, as ``torch.optim.AdamW`` has it, and the mini-batches that it is fed.
+class Optimizer:
+    """AdamW, with the formula and the defaults of ``torch.optim.AdamW``, and its mini-batches.
 
     Parameters
     ----------
     learning_rate, beta_1, beta_2, epsilon, weight_decay : float
         AdamW's own.
     decay_thresholds : bool
-        Whether weight decay pulls at the thresholds too, as in the paper.
+        Whether weight decay also applies to the thresholds, as in the paper.
     batch_size : int
-        Rows an update; the last batch of an epoch may be shorter.
+        Rows per update; the last batch of an epoch may be shorter.
     shuffle : bool
-        Whether every epoch visits the rows in a new order.
+        Whether every epoch draws a new order of the rows.
     """
 
     learning_rate: float = 1e-3

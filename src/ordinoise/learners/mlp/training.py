@@ -1,4 +1,4 @@
-"""Training: epochs of shuffled mini-batches, early stopping, the best network kept."""
+"""Training: epochs of shuffled mini-batches, with early stopping at the best network."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ordinoise._validation import as_count, as_labels, as_same_length, as_weight
 from ._workspace import Workspace
 from .layout import Float32s
 from .network import Network, as_feature_table
-from .settings import Objective, Optimiser
+from .settings import Objective, Optimizer
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-EVALUATION_ROWS = 4096
+EVALUATION_ROWS = 4096  # rows evaluated at a time, to bound memory: a round number, chosen by no run
 
 
 class DivergedError(ArithmeticError):
@@ -26,8 +26,8 @@ class DivergedError(ArithmeticError):
 
 
 @dataclass(frozen=True)
-class OptimiserState:
-    """AdamW's moments and step, so that training can go on.
+class OptimizerState:
+    """AdamW's moments and step, from which training can continue.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class OptimiserState:
 
 @dataclass(frozen=True)
 class Training:
-    """What training gave.
+    """The result of training.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ class Training:
     validation_curve : list of float
         Loss of the validation rows after each epoch; empty without them.
     n_epochs, n_updates : int
-        Epochs and updates made in this call.
+        Epochs and updates of this call.
     threshold_inversions : int
         Updates after which free thresholds did not descend.
-    optimiser_state : OptimiserState
-        Where the optimiser stood when it had made `network`.
+    optimizer_state : OptimizerState
+        State of the optimizer after the update that made `network`.
     best_epoch : int
         Epoch, counted from one, that `network` comes from.
     """
@@ -69,7 +69,7 @@ class Training:
     n_epochs: int
     n_updates: int
     threshold_inversions: int
-    optimiser_state: OptimiserState
+    optimizer_state: OptimizerState
     best_epoch: int
 
 
@@ -78,7 +78,7 @@ def train(
     features: ArrayLike,
     labels: ArrayLike,
     objective: Objective,
-    optimiser: Optimiser,
+    optimizer: Optimizer,
     *,
     max_epochs: int,
     rng: np.random.Generator,
@@ -88,23 +88,23 @@ def train(
     validation_rows: ArrayLike | None = None,
     patience: int = 10,
     tolerance: float = 1e-4,
-    optimiser_state: OptimiserState | None = None,
+    optimizer_state: OptimizerState | None = None,
     on_epoch: Callable[[int, float, float | None], None] | None = None,
 ) -> Training:
-    """The network after training, and how it went.
+    """The network after training, with its loss curves.
 
-    Weights are brought to mean one over the training rows; a batch's loss is the sum of weight times loss over its
-    number of rows. Memory beyond the features is a few thousand rows (or a batch, if that is more).
+    Weights are divided by their mean over the training rows; a batch's loss is the sum of weight times loss, divided
+    by its number of rows. Memory beyond the features is a few thousand rows (or a batch, if that is more).
 
     Parameters
     ----------
     network : Network
-        Where to start; it is not changed.
+        The start of training; it is not changed.
     features : array of shape (n_samples, n_features)
         Raw features, finite.
     labels : array of int, shape (n_samples,)
         Recorded labels, 0..K-1.
-    objective, optimiser
+    objective, optimizer
         What to minimise, and how.
     max_epochs : int
         Passes over the training rows.
@@ -117,9 +117,9 @@ def train(
         Samples to train on (all by default), and samples to stop by.
     patience, tolerance
         With validation rows, training stops when their loss has not fallen by `tolerance` for `patience` epochs, and
-        the best epoch's network is given back.
-    optimiser_state : OptimiserState, optional
-        Goes on from an earlier training.
+        the network of the best epoch is returned.
+    optimizer_state : OptimizerState, optional
+        State to continue from.
     on_epoch : callable, optional
         Called after every epoch with its number, the training loss and the validation loss (or None).
 
@@ -132,16 +132,16 @@ def train(
     stopping_rows = None if validation_rows is None else _as_rows("validation_rows", validation_rows, np.size(labels))
     n_stopping = 0 if stopping_rows is None else len(stopping_rows)
     workspace, training_rows = _workspace(
-        network, features, labels, objective, optimiser, sample_weight, raters, rows, n_stopping
+        network, features, labels, objective, optimizer, sample_weight, raters, rows, n_stopping
     )
-    if optimiser_state is not None:
-        state = optimiser_state
+    if optimizer_state is not None:
+        state = optimizer_state
         workspace.moments = (state.first_moment, state.second_moment, state.n_updates)
     losses: list[float] = []
     validation: list[float] = []
     inversions, best = 0, _Best(patience, tolerance)
     for epoch in range(1, max_epochs + 1):
-        order = rng.permutation(training_rows) if optimiser.shuffle else training_rows
+        order = rng.permutation(training_rows) if optimizer.shuffle else training_rows
         loss, unordered = workspace.train(order)
         losses.append(_finite(loss, epoch))
         inversions += unordered
@@ -158,9 +158,9 @@ def train(
         loss_curve=losses,
         validation_curve=validation,
         n_epochs=len(losses),
-        n_updates=len(losses) * -(-len(training_rows) // optimiser.batch_size),
+        n_updates=len(losses) * -(-len(training_rows) // optimizer.batch_size),
         threshold_inversions=inversions,
-        optimiser_state=OptimiserState(*workspace.moments),
+        optimizer_state=OptimizerState(*workspace.moments),
         best_epoch=best.epoch or len(losses),
     )
 
@@ -174,17 +174,14 @@ def mean_loss(
     raters: ArrayLike | None = None,
     rows: ArrayLike | None = None,
 ) -> float:
-    """Weighted mean loss of samples under the objective: the criterion of early stopping.
-
-    For the non-negative risk, the mean of each class is taken over all samples before its absolute value.
-    """
-    settings = Optimiser(batch_size=EVALUATION_ROWS)
+    """Weighted mean loss of samples under the objective: the criterion of early stopping."""
+    settings = Optimizer(batch_size=EVALUATION_ROWS)
     workspace, chosen = _workspace(network, features, labels, objective, settings, sample_weight, raters, rows)
     return workspace.mean_loss(chosen)
 
 
 class _Best:
-    """The epoch with the least validation loss, and what it takes to go back to it."""
+    """The epoch with the least validation loss, with its weights and moments."""
 
     def __init__(self, patience: int, tolerance: float) -> None:
         self.epoch = 0
@@ -220,7 +217,7 @@ def _workspace(
     features: ArrayLike,
     labels: ArrayLike,
     objective: Objective,
-    optimiser: Optimiser,
+    optimizer: Optimizer,
     sample_weight: ArrayLike | None,
     raters: ArrayLike | None,
     rows: ArrayLike | None,
@@ -234,11 +231,11 @@ def _workspace(
     chosen = np.arange(len(cells)) if rows is None else _as_rows("rows", rows, len(cells))
     weights = np.ones(len(cells)) if sample_weight is None else _mean_one(sample_weight, chosen, len(cells))
     most_rows = max(len(chosen), n_other_rows)
-    return Workspace(network, table, cells, weights, objective, optimiser, most_rows), chosen
+    return Workspace(network, table, cells, weights, objective, optimizer, most_rows), chosen
 
 
 def _cells(labels: ArrayLike, raters: ArrayLike | None, objective: Objective, n_classes: int) -> Ints:
-    """The line of the tables that each sample reads."""
+    """Row of the stacked tables that each sample reads: ``rater * n_classes + label``."""
     cells = as_labels("labels", labels, n_classes)
     if raters is None:
         if objective.n_raters > 1:

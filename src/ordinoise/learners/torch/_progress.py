@@ -1,4 +1,4 @@
-"""How far a training has come, and the best that it has seen."""
+"""The progress of a training, and its best epoch."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ordinoise.learners.torch.team import Team
 
 @dataclass
 class Progress:
-    """Where a run stands: whole epochs behind it, and batches of the one under way.
+    """Completed epochs, and batches of the current one.
 
-    Sums are kept on the device, so that counting does not wait for it.
+    Sums stay on the device, so that updates need not wait for it.
     """
 
     total: Tensor
@@ -31,12 +31,12 @@ class Progress:
 
     @classmethod
     def start(cls, device: torch.device) -> Progress:
-        """Nothing done yet."""
+        """Progress before the first update."""
         kind = torch.float32 if device.type == "mps" else torch.float64
         return cls(torch.zeros((), dtype=kind, device=device), torch.zeros((), dtype=torch.int64, device=device))
 
     def note(self, loss: Tensor, n_rows: int, is_unordered: Tensor | None) -> None:
-        """One more update."""
+        """Count one update."""
         self.total += loss
         self.n_rows += n_rows
         self.batch += 1
@@ -53,11 +53,11 @@ class Progress:
         return loss
 
     def state(self, team: Team) -> dict[str, Any]:
-        """What a checkpoint holds of it, with the sums of the whole team."""
+        """State for a checkpoint, with the sums of the whole team."""
         return {**vars(self), "total": float(team.total(self.total).item()), "inversions": int(self.inversions.item())}
 
     def restore(self, state: dict[str, Any], team: Team) -> None:
-        """Go back to a checkpoint; the lead takes over the sums of all."""
+        """Continue from a checkpoint; the lead process takes the sums of all."""
         total, inversions = state["total"] if team.is_lead else 0.0, state["inversions"]
         for name, value in state.items():
             if name not in ("total", "inversions"):
@@ -79,7 +79,7 @@ class Best:
     weights: dict[str, Tensor] | None = None
 
     def note(self, epoch: int, loss: float, model: nn.Module) -> bool:
-        """Remember the epoch if it is the best; whether the last milestone is long ago."""
+        """Keep the epoch if it is the best; True if `patience` epochs have passed since the loss last fell enough."""
         if loss < self.loss:
             self.epoch, self.loss = epoch, loss
             self.weights = {name: weight.detach().clone() for name, weight in model.state_dict().items()}
@@ -88,10 +88,10 @@ class Best:
         return epoch - self.milestone_epoch >= self.patience
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint holds of it."""
+        """State for a checkpoint."""
         return {name: value for name, value in vars(self).items() if name not in ("patience", "tolerance")}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go back to a checkpoint."""
+        """Continue from a checkpoint."""
         for name, value in state.items():
             setattr(self, name, value)

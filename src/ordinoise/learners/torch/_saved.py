@@ -1,4 +1,4 @@
-"""What a checkpoint holds of a run, and how a run is found again."""
+"""The state of a run in a checkpoint, and its way back."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from ordinoise.learners.torch.team import Team
 
 @dataclass(frozen=True)
 class Run:
-    """Everything that a training must find again to go on as if nothing had happened.
+    """Everything that an interrupted training needs to continue bit for bit.
 
-    What a module draws is not among it: it follows from the seed and the number of the update.
+    The state of random generators is not part of it: it follows from the seed and the number of the update.
     """
 
     team: Team
@@ -36,7 +36,7 @@ class Run:
     identity: dict[str, Any]
 
     def write(self) -> None:
-        """Write the checkpoint, if one is wanted."""
+        """Write the checkpoint, if the settings name a file."""
         if self.settings.checkpoint is None:
             return
         progress = self.progress.state(self.team)
@@ -52,14 +52,14 @@ class Run:
             }
             write_checkpoint(self.settings.checkpoint, state)
 
-    def go_on(self) -> None:
-        """Take up the checkpoint, if there is one."""
+    def resume(self) -> None:
+        """Continue from the checkpoint, if it exists."""
         if self.settings.checkpoint is None or not self.settings.checkpoint.exists():
             return
         state = read_checkpoint(self.settings.checkpoint)
         different = [name for name, value in self.identity.items() if value != state["identity"].get(name)]
         if different:
-            advice = "remove it, or choose another place, to start anew"
+            advice = "remove it, or choose another path, to start from scratch"
             raise complain("checkpoint", "be of the same training", f"another {different[0]}", advice)
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
@@ -73,15 +73,14 @@ class Run:
 def identity_of(
     model: OrdinalModule, data: Batches, objective: Objective, optimizer: Optimizer, settings: TrainingSettings
 ) -> dict[str, Any]:
-    """By what a checkpoint is known to belong to this training, as the training stood at its start."""
+    """What must agree between a checkpoint and the training that continues from it, as of the training's start."""
     if settings.checkpoint is None:
         return {}
-    correction = None if objective.correction is None else objective.correction.tolist()
     return {
         "data": data.description,
         "weights": {name: str(tuple(weight.shape)) for name, weight in model.state_dict().items()},
         "loss": objective.loss,
-        "tables": str([objective.table.tolist(), correction]),
+        "table": str(objective.table.tolist()),
         "optimizer": f"{type(optimizer).__name__} {[{**group, 'params': 0} for group in optimizer.param_groups]}",
         "seed": settings.seed,
     }

@@ -1,7 +1,7 @@
-"""Where batches come from: arrays in memory, datasets with an index, datasets that are only walked through.
+"""Sources of batches: arrays in memory, map-style datasets, iterable datasets.
 
-Every source deals the same global batches whatever the number of processes; each process takes its share of each.
-The order of an epoch follows from the seed and the epoch's number alone, so a run can go on from anywhere.
+Arrays and map-style datasets yield the same global batches for any number of processes; each process takes its share.
+The order of an epoch follows from the seed and the epoch's number alone, so a run can resume at any batch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ReadSample = Callable[[Any], "Batch"]
 
 
 class Batch(NamedTuple):
-    """Samples to learn from: inputs as the module takes them, labels 0..K-1, weights, and who recorded them."""
+    """Samples: inputs as the module takes them, labels 0..K-1, weights, and raters if any."""
 
     inputs: Any
     labels: Tensor
@@ -31,7 +31,7 @@ class Batch(NamedTuple):
     raters: Tensor | None = None
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Batch:
-        """The same on a device, floating inputs in the module's precision."""
+        """The same batch on a device, floating inputs in the module's precision."""
         raters = None if self.raters is None else self.raters.to(device)
         weights = self.weights.to(device, torch.promote_types(dtype, torch.float32))
         return Batch(moved(self.inputs, device, dtype), self.labels.to(device), weights, raters)
@@ -42,10 +42,10 @@ class Batches(Protocol):
 
     @property
     def description(self) -> str:
-        """Words by which a checkpoint knows that it belongs to this data."""
+        """Text by which a checkpoint is matched with its data."""
 
     def epoch(self, number: int, rank: int, n_ranks: int, start: int = 0) -> Iterator[Batch]:
-        """The share that one process has in the batches of an epoch, from batch `start` on."""
+        """The share of one process in the batches of an epoch, from batch `start` on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +62,11 @@ class ArrayBatches:
     rows : array of int
         The samples to use.
     batch_size : int
-        Samples an update, over all processes together; the last batch of an epoch may be shorter.
+        Samples per update, over all processes together; the last batch of an epoch may be shorter.
     shuffle : bool
-        Whether every epoch visits the samples in a new order.
+        Whether every epoch draws a new order of the samples.
     seed : int
-        Source of that order.
+        Seed of that order.
     """
 
     inputs: Tensor
@@ -87,7 +87,7 @@ class ArrayBatches:
         return f"array {tuple(self.inputs.shape)} in batches of {self.batch_size}, {digest.hexdigest()[:16]}"
 
     def epoch(self, number: int, rank: int, n_ranks: int, start: int = 0) -> Iterator[Batch]:
-        """The share that one process has in the batches of an epoch."""
+        """The share of one process in the batches of an epoch."""
         for rows in shares(self.rows, self, number, rank, n_ranks)[start:]:
             chosen = torch.from_numpy(rows)
             raters = None if self.raters is None else self.raters[chosen]
@@ -102,11 +102,11 @@ class DatasetBatches:
     ----------
     dataset : Dataset with a length
     read : callable
-        Makes a `Batch` of a collated list of samples.
+        Converts a collated list of samples to a `Batch`.
     rows, batch_size, shuffle, seed
         As in `ArrayBatches`.
     n_workers : int
-        Processes that load samples; 0 loads them here.
+        Number of processes that load samples; 0 loads them in this one.
     """
 
     dataset: Dataset[Any]
@@ -119,12 +119,12 @@ class DatasetBatches:
 
     @property
     def description(self) -> str:
-        """Kind and length of the dataset."""
+        """Type of the dataset, and a digest of the rows."""
         digest = hashlib.sha256(self.rows.tobytes()).hexdigest()[:16]
         return f"{type(self.dataset).__name__} in batches of {self.batch_size}, {digest}"
 
     def epoch(self, number: int, rank: int, n_ranks: int, start: int = 0) -> Iterator[Batch]:
-        """The share that one process has in the batches of an epoch."""
+        """The share of one process in the batches of an epoch."""
         order = [rows.tolist() for rows in shares(self.rows, self, number, rank, n_ranks)[start:]]
         loader = DataLoader(
             self.dataset,
@@ -137,9 +137,9 @@ class DatasetBatches:
 
 @dataclass(frozen=True, eq=False)
 class IterableBatches:
-    """Batches of a dataset that can only be walked through; each process keeps every n-th sample.
+    """Batches of an iterable dataset; each of n processes keeps every n-th sample.
 
-    A dataset with a method ``set_epoch`` is told the number of the epoch.
+    If the dataset has a method ``set_epoch``, it is called with the number of the epoch.
 
     Parameters
     ----------
@@ -153,11 +153,11 @@ class IterableBatches:
 
     @property
     def description(self) -> str:
-        """Kind of the dataset."""
+        """Type of the dataset."""
         return f"{type(self.dataset).__name__} in batches of {self.batch_size}"
 
     def epoch(self, number: int, rank: int, n_ranks: int, start: int = 0) -> Iterator[Batch]:
-        """The share that one process has in the batches of an epoch."""
+        """The share of one process in the batches of an epoch."""
         if hasattr(self.dataset, "set_epoch"):
             self.dataset.set_epoch(number)
         own = islice(iter(self.dataset), rank, None, n_ranks)
@@ -176,19 +176,19 @@ class _Dealt(Protocol):
 
 
 def shares(rows: Ints, settings: _Dealt, epoch: int, rank: int, n_ranks: int) -> list[Ints]:
-    """Rows that one process takes of every batch of an epoch; none where a short last batch has too few."""
+    """Rows of every batch of an epoch that one process takes; empty where a short last batch has too few."""
     order = np.random.default_rng([settings.seed, epoch]).permutation(rows) if settings.shuffle else rows
     starts = range(0, len(order), settings.batch_size)
     return [order[start : start + settings.batch_size][rank::n_ranks] for start in starts]
 
 
 def share_of(batch_size: int, rank: int, n_ranks: int) -> int:
-    """How many samples of a batch a process takes, at least one."""
+    """Number of samples of a batch that one process takes, at least one."""
     return max(batch_size // n_ranks + (rank < batch_size % n_ranks), 1)
 
 
 def moved(inputs: Any, device: torch.device, dtype: torch.dtype) -> Any:
-    """Tensors anywhere inside, on a device; floating ones in the wanted precision."""
+    """Nested tensors on a device, floating ones in the given precision."""
     if isinstance(inputs, Tensor):
         kind = dtype if inputs.is_floating_point() else inputs.dtype
         return inputs.to(device, kind, non_blocking=True)

@@ -1,4 +1,4 @@
-"""Checkpoints: one safetensors file, its JSON in the header, that appears whole or not at all."""
+"""Checkpoints: one safetensors file with JSON in its header, written atomically."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """What `write_checkpoint` was given."""
+    """The state that `write_checkpoint` wrote."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
             if header.get("format") != FORMAT:
-                raise complain("checkpoint", "be one of ordinoise", repr(str(path)))
+                raise complain("checkpoint", "be a checkpoint of ordinoise", repr(str(path)))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         return dict(_rebuilt(json.loads(header["state"]), tensors))
     except (OSError, SafetensorError, KeyError, TypeError) as error:
-        advice = "remove it to start anew"
+        advice = "remove it to start from scratch"
         raise complain("checkpoint", "be readable", f"{type(error).__name__} in {path}", advice) from None
 
 
 def _flattened(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
-    """`value` as JSON can hold it, its tensors put aside under their names."""
+    """`value` for JSON, its tensors moved to `tensors` under their names."""
     if isinstance(value, Tensor):
-        # A copy of its own each: weights that are tied share memory, which the file format refuses.
+        # Each is copied: tied weights share memory, which the file format refuses.
         tensors[name] = value.detach().cpu().contiguous().clone()
         return {"tensor": name}
     if isinstance(value, dict):
@@ -57,7 +57,7 @@ def _flattened(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:
         return value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    raise complain(name, "be something that JSON can hold, to be in a checkpoint", type(value).__name__)
+    raise complain(name, "be made of tensors, numbers and text, to be in a checkpoint", type(value).__name__)
 
 
 def _rebuilt(value: Any, tensors: dict[str, Tensor]) -> Any:

@@ -1,4 +1,4 @@
-"""Heads: one score and K-1 thresholds on top of any module, giving K-1 logits."""
+"""Heads: one score and K-1 thresholds on top of any module, for K-1 logits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from ordinoise._validation import as_count, as_floats, complain
 
 __all__ = ["OrderedThresholdHead", "OrdinalModule", "ThresholdHead", "thresholds_from_frequencies"]
 
-SMOOTHING = 0.01  # share added to every class, so that an absent one still has a finite threshold
+# Share added to every class, so that the threshold of a class without samples starts finite: a round number, chosen by
+# no run, and the same as in the compiled network.
+SMOOTHING = 0.01
 
 
 class _Head(nn.Module, ABC):
@@ -47,7 +49,7 @@ class ThresholdHead(_Head):
     Parameters
     ----------
     in_features : int or None
-        Columns of the features; None where the module before gives the score itself, of shape (n_samples,) or
+        Columns of the features; None if the module below returns the score itself, of shape (n_samples,) or
         (n_samples, 1).
     num_classes : int
         Number of grades (K).
@@ -67,14 +69,14 @@ class ThresholdHead(_Head):
 
 
 class OrderedThresholdHead(_Head):
-    """A linear score without bias, and K-1 thresholds that descend whatever their parameters are.
+    """A linear score without bias, and K-1 thresholds that descend by construction.
 
     Parameters
     ----------
     in_features, num_classes
         As in `ThresholdHead`.
     class_frequencies : sequence of K numbers, optional
-        How often each label was recorded; thresholds start at the logits of the exceedance frequencies. Equally often
+        Frequency or count of each recorded label; thresholds start at the logits of the exceedance frequencies. Equal
         by default.
     """
 
@@ -96,14 +98,14 @@ class OrderedThresholdHead(_Head):
 
 
 class OrdinalModule(nn.Module):
-    """Any module that gives features or a score, and a head on top of it: inputs in, K-1 logits out.
+    """A module that returns features or a score, with a head on top: inputs in, K-1 logits out.
 
     Parameters
     ----------
     module : nn.Module
         Maps inputs to features (n_samples, in_features), or to a score.
     head : ThresholdHead or OrderedThresholdHead
-        Made for what the module gives.
+        Head for what the module returns.
     """
 
     def __init__(self, module: nn.Module, head: ThresholdHead | OrderedThresholdHead) -> None:
@@ -122,7 +124,7 @@ class OrdinalModule(nn.Module):
 
 
 def thresholds_from_frequencies(class_frequencies: Sequence[float] | Tensor, num_classes: int) -> Tensor:
-    """Thresholds at which a score of zero has the given class frequencies (a little smoothed), float64."""
+    """Thresholds at which a score of zero has the given class frequencies, after smoothing by `SMOOTHING`; float64."""
     frequencies = torch.from_numpy(as_floats("class_frequencies", class_frequencies, 1))
     if len(frequencies) != num_classes or frequencies.min() < 0 or frequencies.sum() <= 0:
         rule = f"be {num_classes} non-negative numbers, not all zero"

@@ -1,7 +1,7 @@
-"""The losses, one value a sample, for any module that gives K-1 logits; what they know of noise is a table.
+"""The losses, one value per sample, for any module with K-1 logits; all that they know of noise is a table.
 
-Logits are ``score + thresholds``, thresholds descending, as in CORAL: its layers and levels fit as they are. Half
-precision is raised to float32 inside. Nothing here branches on values, so all of it compiles and exports.
+Logits are ``score + thresholds``, thresholds descending, as in CORAL, whose layers and levels can be used directly.
+Half precision is raised to float32 inside. Nothing here branches on values, so all of it compiles and exports.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ __all__ = [
     "hinge",
     "level_table",
     "logits_from_class_probabilities",
-    "nonnegative_risk",
 ]
 
 TableLoss = Callable[..., Tensor]
 
-# Unordered logits give "probabilities" below zero, whose logarithm does not exist; below the floor -log is continued
-# by its tangent, which pulls the thresholds back into order.
+# Unordered logits give "probabilities" below zero, which have no logarithm. Below the floor, -log is replaced by its
+# tangent at the floor, which pulls the thresholds back into order. A round number, chosen by no run; the compiled
+# network has the same.
 FLOOR_UNORDERED = 1e-4
 
 
 def level_table(num_classes: int, *, device: torch.device | None = None) -> Tensor:
-    """Levels of every label, shape (K, K-1): row k says of a grade k which thresholds it exceeds."""
+    """Levels of every label, shape (K, K-1): entry [k, j] is one if grade k exceeds threshold j, else zero."""
     return torch.ones(num_classes, num_classes - 1, device=device).tril(-1)
 
 
@@ -45,9 +45,9 @@ def cross_entropy(logits: Tensor, labels: Tensor, levels: Tensor | None = None, 
         Recorded labels 0..K-1.
     levels : tensor of shape (K, K-1) or (n_raters, K, K-1), optional
         ``torch.as_tensor(ordinoise.corrected_levels(noise_matrix))`` makes the loss the paper's unbiased one. By
-        default the labels are taken at their word.
+        default plain levels, which take the labels as true.
     raters : tensor of int, shape (n_samples,), optional
-        Which table each sample reads.
+        Table that each sample reads; the first by default.
     """
     logits = _raised(logits)
     return _cross_entropy(logits, _rows(levels, logits, labels, raters))
@@ -71,9 +71,9 @@ def forward_nll(logits: Tensor, labels: Tensor, noise_matrix: Tensor, raters: Te
     Parameters
     ----------
     logits, labels, raters
-        As in `cross_entropy`. Logits out of order are allowed: the loss pulls them back.
+        As in `cross_entropy`. Logits need not descend: the loss pulls them back into order.
     noise_matrix : tensor of shape (K, K) or (n_raters, K, K)
-        ``[true, recorded]``; the identity takes the labels at their word.
+        ``[true, recorded]``; the identity takes the labels as true.
     """
     logits = _raised(logits)
     noise = _picked(noise_matrix.mT, labels, raters).to(logits)
@@ -89,54 +89,8 @@ def forward_nll(logits: Tensor, labels: Tensor, noise_matrix: Tensor, raters: Te
     return torch.where(is_exact, -top - torch.log(chance.where(is_exact, 1.0)), tangent)
 
 
-def nonnegative_risk(
-    logits: Tensor,
-    labels: Tensor,
-    correction: Tensor,
-    loss: TableLoss = cross_entropy,
-    raters: Tensor | None = None,
-    weights: Tensor | None = None,
-) -> Tensor:
-    """One number for a batch: the unbiased loss, each class's share of it kept from turning negative.
-
-    ``sum_k |mean of correction[recorded, k] loss(x, k)|``: the way to minimise the unbiased loss with a network large
-    enough to drive it to minus infinity.
-
-    Parameters
-    ----------
-    logits, labels, raters
-        As in `cross_entropy`.
-    correction : tensor of shape (K, K) or (n_raters, K, K)
-        The inverse noise matrix, ``torch.as_tensor(ordinoise.correction_matrix(noise_matrix))``.
-    loss : `cross_entropy` or `hinge`
-        Of one sample and a true label.
-    weights : tensor of shape (n_samples,), optional
-        Weights of the samples.
-    """
-    weights = torch.ones_like(logits[:, 0]) if weights is None else weights
-    levels = level_table(correction.shape[-1], device=logits.device)
-    return (class_risks(logits, labels, correction, levels, loss, raters, weights) / len(logits)).abs().sum()
-
-
-def class_risks(
-    logits: Tensor,
-    labels: Tensor,
-    correction: Tensor,
-    levels: Tensor,
-    loss: TableLoss,
-    raters: Tensor | None,
-    weights: Tensor,
-) -> Tensor:
-    """Weighted sum over samples of ``correction[recorded, k] loss(x, k)``, shape (K,); `levels` are (K, K-1)."""
-    shares = _picked(correction, labels, raters).to(_raised(logits)) * weights[:, None]
-    n_samples, n_classes = shares.shape
-    every_label = torch.arange(n_classes, device=logits.device).repeat(n_samples)
-    losses = loss(logits.repeat_interleave(n_classes, dim=0), every_label, levels)
-    return (shares * losses.reshape(n_samples, n_classes)).sum(dim=0)
-
-
 def class_probabilities(logits: Tensor) -> Tensor:
-    """Probability of each class, shape (n_samples, K); logits out of order are taken in descending order."""
+    """Probability of each class, shape (n_samples, K); logits are first sorted in descending order."""
     ordered = torch.sort(_raised(logits), dim=-1, descending=True).values
     log_size, width = _log_size_and_width(ordered)
     probabilities = width * torch.exp(log_size)
@@ -144,7 +98,7 @@ def class_probabilities(logits: Tensor) -> Tensor:
 
 
 def logits_from_class_probabilities(probabilities: Tensor) -> Tensor:
-    """The K-1 logits of class probabilities (n_samples, K), for layers that give those (dlordinal's CLM, a softmax)."""
+    """The K-1 logits of class probabilities (n_samples, K), for layers that return those (dlordinal's CLM, softmax)."""
     chances = _raised(probabilities).clamp(min=torch.finfo(torch.float32).tiny)
     below = chances.cumsum(dim=-1)[..., :-1]
     above = chances.flip(-1).cumsum(dim=-1).flip(-1)[..., 1:]
@@ -170,7 +124,7 @@ def _rows(levels: Tensor | None, logits: Tensor, labels: Tensor, raters: Tensor 
 
 
 def _picked(table: Tensor, labels: Tensor, raters: Tensor | None) -> Tensor:
-    """The line of the table that each sample reads."""
+    """Row of the table that each sample reads."""
     labels = labels.long()
     if table.ndim == 2:
         return table[labels]

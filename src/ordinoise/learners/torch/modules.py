@@ -1,4 +1,4 @@
-"""Bodies that heads are put on: the paper's network, and whatever the user brings."""
+"""Modules below the head: the paper's network, or the user's own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "identity": nn.Identity}
 
 
 class Standardize(nn.Module):
-    """Features minus their center, over their scale.
+    """Features minus their center, divided by their scale.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class MLP(nn.Sequential):
     n_features : int
         Columns of the features.
     hidden_layer_sizes : sequence of int
-        Units of each layer; none is the features themselves.
+        Units of each layer; empty for a linear model.
     activation : {"relu", "tanh", "identity"}
-        Of the hidden units.
+        Activation of the hidden units.
     scaling : pair of arrays, optional
         Center and scale of the features, to standardise them first.
     """
@@ -81,7 +81,7 @@ def default_model(
     thresholds: str,
     class_frequencies: Any,
 ) -> OrdinalModule:
-    """The paper's network for these batches, at its random start."""
+    """The paper's network for these batches, randomly initialized."""
     n_features = int(_example(batches, torch.float32).shape[-1])
     body = MLP(n_features, hidden_layer_sizes, activation, scaling)
     return OrdinalModule(body, make_head(body.widths[-1], num_classes, thresholds, class_frequencies))
@@ -95,7 +95,7 @@ def model_on(
     thresholds: str,
     class_frequencies: Any,
 ) -> OrdinalModule:
-    """The user's module with a head of the kind that fits what it gives for the first batch."""
+    """The user's module with a head that fits its output for the first batch."""
     body = _scaled(fresh(module), scaling).cpu().eval()
     dtype = next((weight.dtype for weight in body.parameters() if weight.is_floating_point()), torch.float32)
     with torch.no_grad():
@@ -109,7 +109,7 @@ def model_on(
 
 
 def fresh(module: Any) -> nn.Module:
-    """A copy of a module, or what a callable makes."""
+    """A copy of a module, or the module that a callable returns."""
     made = copy.deepcopy(module) if isinstance(module, nn.Module) else module() if callable(module) else None
     if not isinstance(made, nn.Module):
         raise complain("module", "be an nn.Module or a callable that makes one", type(module).__name__)
@@ -119,14 +119,14 @@ def fresh(module: Any) -> nn.Module:
 def make_head(
     in_features: int | None, num_classes: int, thresholds: str, class_frequencies: Any = None
 ) -> ThresholdHead | OrderedThresholdHead:
-    """A head by the name of its thresholds, "ordered" or "free"."""
+    """The head with "ordered" or "free" thresholds."""
     if thresholds == "free":
         return ThresholdHead(in_features, num_classes)
     return OrderedThresholdHead(in_features, num_classes, class_frequencies)
 
 
 def described(model: OrdinalModule) -> dict[str, Any]:
-    """What it takes, beside the user's module, to build the model again."""
+    """The structure of the model, from which `rebuilt` makes it again together with the user's module."""
     body = model.module
     return {
         "is_scaled": _is_scaled(body),
@@ -141,7 +141,7 @@ def described(model: OrdinalModule) -> dict[str, Any]:
 def rebuilt(
     module: Any, structure: Mapping[str, Any], weights: Mapping[str, NDArray[Any]], device: str
 ) -> OrdinalModule:
-    """The model that was described, with its weights; `module` is the user's, if there was one."""
+    """The model with the structure of `described` and these weights; `module` is the user's, if any."""
     scaling = (torch.zeros(1), torch.ones(1))
     if structure["is_scaled"]:
         scaling = (torch.from_numpy(weights["module.0.center"]), torch.from_numpy(weights["module.0.scale"]))
@@ -157,7 +157,7 @@ def rebuilt(
 
 
 def weights_of(model: OrdinalModule) -> dict[str, NDArray[Any]]:
-    """All weights by name, as arrays; halves as the floats that hold them exactly."""
+    """All weights by name, as arrays; half precision becomes float32, which holds it exactly."""
     halves = (torch.bfloat16, torch.float16)
     return {
         name: (weight.float() if weight.dtype in halves else weight).detach().cpu().numpy().copy()
@@ -174,7 +174,7 @@ def _is_scaled(body: nn.Module) -> bool:
 
 
 def _example(batches: Batches, dtype: torch.dtype) -> Any:
-    """The inputs of a first batch."""
+    """The inputs of the first batch."""
     first = next(batches.epoch(0, 0, 1), None)
     if first is None:
         raise complain("X", "hold samples", "none")

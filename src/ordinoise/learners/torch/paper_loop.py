@@ -1,4 +1,4 @@
-"""The paper's way to train, as an ordinary PyTorch user writes it: what the compiled learner is measured against."""
+"""The paper's training as an ordinary PyTorch loop, against which the compiled learner is timed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from statistics import median
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-WARM_UP, UPDATES, REPEATS = 20, 60, 5
+WARM_UP, UPDATES, REPEATS = 20, 60, 5  # round numbers, chosen by no run
 
 
 def paper_style_loop(
     features: torch.Tensor, labels: torch.Tensor, levels: torch.Tensor, n_hidden: int, batch_size: int
 ) -> Callable[[int], None]:
-    """A function that makes so many updates: a DataLoader, AdamW as it comes, the loss as the formula is printed."""
+    """A function that makes n updates: a DataLoader, AdamW with its defaults, the loss as the paper prints it."""
     loader = DataLoader(TensorDataset(features, labels), batch_size=batch_size, shuffle=True)
     hidden = torch.nn.Linear(features.shape[1], n_hidden)
     score = torch.nn.Sequential(hidden, torch.nn.ReLU(), torch.nn.Linear(n_hidden, 1, bias=False))
@@ -39,8 +39,8 @@ def paper_style_loop(
     return run
 
 
-def microseconds_an_update(n_features: int, n_classes: int, n_hidden: int = 10, batch_size: int = 16) -> float:
-    """Processor time of one update in the paper's style, on one thread: the median of a few runs."""
+def microseconds_per_update(n_features: int, n_classes: int, n_hidden: int = 10, batch_size: int = 16) -> float:
+    """Processor time per update of the paper's loop, on one thread: the median of a few runs."""
     n_threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:

@@ -17,14 +17,15 @@ from ordinoise._validation import Floats, Ints, as_count, as_number, complain
 from ordinoise.learners.torch.batches import Batch, ReadSample, share_of
 from ordinoise.learners.torch.team import Team
 
-READ_ROWS = 4096  # rows decoded at a time
+READ_ROWS = 4096  # rows decoded at a time: a round number, chosen by no run
+CONSTANT_SPREAD = 1e-12  # spread over mean below which a feature counts as constant: a round number, chosen by no run
 
 
 class ParquetStream(IterableDataset[Any]):
-    """A folder of Parquet files as samples, read a little at a time.
+    """A folder of Parquet files as samples, read a few thousand rows at a time.
 
-    Every epoch takes the row groups in a new order and shuffles their rows in a buffer. Of several processes each
-    reads row groups of its own. Walking through the stream itself gives single samples, in the files' order.
+    Every epoch reads the row groups in a new order and shuffles their rows in a buffer. Each of several processes
+    reads different row groups. Iterating over the stream itself yields single samples, in the order of the files.
 
     Parameters
     ----------
@@ -35,9 +36,10 @@ class ParquetStream(IterableDataset[Any]):
     target : str
         Column of the recorded labels.
     weight, rater : str, optional
-        Columns of weights, and of the name of who recorded each label.
+        Columns of the weights, and of the raters who recorded the labels.
     buffer_rows : int, default=65536
-        Rows that are shuffled together; with row groups of similar size, what memory is needed for.
+        Rows that are shuffled together; with row groups of similar size, these are what memory must hold. The default
+        is a round number, chosen by no run.
     """
 
     def __init__(
@@ -65,16 +67,16 @@ class ParquetStream(IterableDataset[Any]):
 
     @property
     def n_row_groups(self) -> int:
-        """How many row groups there are to read."""
+        """Number of row groups."""
         return len(self._chosen)
 
     @property
     def n_rows(self) -> int:
-        """How many samples there are."""
+        """Number of samples."""
         return sum(info.num_rows for group in self._chosen for info in self._groups[group].row_groups)
 
     def split(self, fraction: float, seed: int) -> tuple[ParquetStream, ParquetStream]:
-        """Two streams without a common row: the rest, and about `fraction` of the row groups."""
+        """Two streams without a common row: the rest, then about `fraction` of the row groups."""
         fraction = as_number("fraction", fraction, 0, 1, open_low=True)
         if self.n_row_groups < 2:
             advice = "write smaller row groups, or pass validation data of their own"
@@ -89,16 +91,16 @@ class ParquetStream(IterableDataset[Any]):
         return part
 
     def __iter__(self) -> Iterator[Any]:
-        """Single samples ``(x, label[, weight[, rater]])`` in the files' order."""
+        """Single samples ``(x, label[, weight[, rater]])`` in the order of the files."""
         for columns in self.tables():
             yield from zip(*columns, strict=True)
 
     def tables(
         self, rank: int = 0, n_ranks: int = 1, rng: np.random.Generator | None = None
     ) -> Iterator[list[NDArray[Any]]]:
-        """Features (float32), labels, and weights and raters where there are such, of a few thousand rows at a time.
+        """Features (float32), labels, and weights and raters if any, a few thousand rows at a time.
 
-        Of several processes each has row groups of its own; a generator puts them in random order.
+        Each of several processes has different row groups; with a generator, they come in random order.
         """
         order = self._chosen if rng is None else rng.permutation(self._chosen)
         for group in order[rank::n_ranks]:
@@ -121,7 +123,7 @@ class ParquetStream(IterableDataset[Any]):
         return [table, *rest]
 
     def shuffled(self, rng: np.random.Generator, rank: int = 0, n_ranks: int = 1) -> Iterator[list[NDArray[Any]]]:
-        """The same tables for one of several processes, row groups and the rows of a full buffer in random order."""
+        """As `tables`, with row groups, and the rows of every full buffer, in random order."""
         waiting: list[list[NDArray[Any]]] = []
         n_waiting = 0
         for columns in self.tables(rank, n_ranks, rng):
@@ -142,7 +144,7 @@ class StreamBatches:
     ----------
     stream : ParquetStream
     read : callable
-        Makes a `Batch` of columns.
+        Converts columns to a `Batch`.
     batch_size, shuffle, seed
         As in `ArrayBatches`.
     """
@@ -159,7 +161,7 @@ class StreamBatches:
         return f"{self.stream.folder}, {self.stream.n_row_groups} row groups in batches of {self.batch_size}"
 
     def epoch(self, number: int, rank: int, n_ranks: int, start: int = 0) -> Iterator[Batch]:
-        """The share that one process has in the batches of an epoch."""
+        """The share of one process in the batches of an epoch."""
         stream = self.stream
         if self.shuffle:
             # The order of row groups must be drawn alike in all processes, so that they share them without overlap.
@@ -171,7 +173,7 @@ class StreamBatches:
 
 
 def row_groups(folder: str, columns: Sequence[str]) -> list[Any]:
-    """Row groups of all files, in order, after a look at their columns."""
+    """Row groups of all files, in order; every column must be in their schema."""
     try:
         import pyarrow.dataset
     except ModuleNotFoundError:
@@ -191,7 +193,7 @@ def row_groups(folder: str, columns: Sequence[str]) -> list[Any]:
 
 @dataclass(frozen=True)
 class Summary:
-    """Number of rows, mean and spread of every feature, and how often each label occurs."""
+    """Number of rows, mean and sum of squared deviations of every feature, and weight of each label."""
 
     n_rows: float
     center: Floats
@@ -200,12 +202,12 @@ class Summary:
 
     @property
     def scale(self) -> Floats:
-        """Standard deviation, one where a feature does not vary."""
+        """Standard deviation; one for a constant feature."""
         deviation = np.sqrt(self.squares / self.n_rows)
-        return np.where(deviation <= 1e-12 * np.maximum(np.abs(self.center), 1e-300), 1.0, deviation)
+        return np.where(deviation <= CONSTANT_SPREAD * np.maximum(np.abs(self.center), 1e-300), 1.0, deviation)
 
     def merged(self, other: Summary) -> Summary:
-        """The summary of both."""
+        """The summary of both, by the pairwise formula of Chan, Golub and LeVeque."""
         n_rows = self.n_rows + other.n_rows
         shift = other.center - self.center
         share = other.n_rows / max(n_rows, 1)
@@ -218,7 +220,7 @@ class Summary:
 
 
 def summary(stream: ParquetStream, read: ReadSample, n_classes: int, team: Team) -> Summary:
-    """What there is to know before the first epoch, in one pass, to which every process brings its row groups."""
+    """The summary of the whole stream, in one pass; each process reads its row groups."""
     n_features = len(stream.features)
     found = Summary(0, np.zeros(n_features), np.zeros(n_features), np.zeros(n_classes))
     for columns in stream.tables(team.rank, team.size):

@@ -1,4 +1,4 @@
-"""What `fit` was given, as sources of batches: arrays, tensors, datasets, Parquet streams."""
+"""The data of `fit` as sources of batches: arrays, tensors, datasets, Parquet streams."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from ordinoise.learners.torch.heads import OrdinalModule
 from ordinoise.learners.torch.modules import MLP
 from ordinoise.learners.torch.parquet import ParquetStream, StreamBatches
 
-PREDICTED_ROWS = 1024
+PREDICTED_ROWS = 1024  # rows predicted at a time, to bound memory: a round number, chosen by no run
 
 
 @dataclass(frozen=True, eq=False)
 class SampleReader:
-    """Makes a `Batch` of collated samples ``(x, label[, weight[, rater]])``.
+    """Converts collated samples ``(x, label[, weight[, rater]])`` to a `Batch`.
 
     Parameters
     ----------
     classes : array
         Labels from lowest to highest.
     class_weights : array of shape (n_classes,), optional
-        Multiplies the weights.
+        Factor of the weights of each class.
     raters : array, optional
         Names of the raters, in the order of their matrices.
     """
@@ -60,7 +60,7 @@ class SampleReader:
 
 
 def is_dataset(X: Any) -> bool:
-    """Whether X is a dataset, which brings its labels along."""
+    """Whether X is a dataset, whose samples include their labels."""
     return isinstance(X, Dataset)
 
 
@@ -70,7 +70,7 @@ def is_tensor(X: Any) -> bool:
 
 
 def as_input(X: Any) -> Tensor:
-    """Arrays as tensors, floats in float32 unless they come as a tensor."""
+    """A tensor unchanged, anything else as a float32 tensor."""
     if isinstance(X, Tensor):
         return X
     return torch.from_numpy(np.array(X, dtype=np.float32, order="C"))
@@ -79,7 +79,7 @@ def as_input(X: Any) -> Tensor:
 def array_batches(
     X: Any, ranks: Ints, weights: Floats, raters: Ints | None, rows: Ints, batch_size: int, shuffle: bool, seed: int
 ) -> ArrayBatches:
-    """A source over arrays."""
+    """Batches from arrays."""
     return ArrayBatches(
         inputs=as_input(X),
         labels=_tensor(ranks),
@@ -95,7 +95,7 @@ def array_batches(
 def dataset_batches(
     X: Any, read: SampleReader, batch_size: int, shuffle: bool, seed: int, n_workers: int, rows: Ints | None = None
 ) -> Batches:
-    """A source over a dataset of any kind."""
+    """Batches from a dataset of any kind."""
     if isinstance(X, ParquetStream):
         return StreamBatches(X, read, batch_size, shuffle, seed)
     if isinstance(X, IterableDataset):
@@ -105,14 +105,14 @@ def dataset_batches(
 
 
 def n_samples(X: Any) -> int | None:
-    """Length of a dataset, if it has one."""
+    """Length of a dataset, or None if it has none."""
     if isinstance(X, ParquetStream):
         return X.n_rows
     return len(X) if hasattr(X, "__len__") else None
 
 
 def split_dataset(X: Any, fraction: float, seed: int) -> tuple[tuple[Any, Ints | None], tuple[Any, Ints | None]]:
-    """A part to train on and a part to stop by, each a dataset and the rows of it to use."""
+    """A training part and a validation part, each a dataset and the rows of it to use."""
     if isinstance(X, ParquetStream):
         training, validation = X.split(fraction, seed)
         return (training, None), (validation, None)
@@ -129,7 +129,7 @@ def logits_of(model: OrdinalModule, X: Any, *, score: bool = False) -> Floats:
     """Logits of every sample, shape (n_samples, n_classes - 1), or their scores, in float64."""
     model.eval()
     if isinstance(model.module, MLP) and model.head.offsets.device.type == "cpu":
-        # So small that float64 costs nothing: a sample's answer then does not depend on those beside it.
+        # So small that float64 costs little; a sample's result then does not depend on the others in its batch.
         model = copy.deepcopy(model).double()
     offsets = model.head.offsets
     parts = []
@@ -141,7 +141,7 @@ def logits_of(model: OrdinalModule, X: Any, *, score: bool = False) -> Floats:
 
 
 def _inputs(X: Any) -> Iterator[Any]:
-    """Inputs of a thousand samples at a time, without the labels that a dataset may hold."""
+    """Inputs in blocks of rows, without the labels that a dataset may hold."""
     if not is_dataset(X):
         tensor = as_input(X)
         yield from torch.split(tensor, PREDICTED_ROWS)
@@ -158,5 +158,5 @@ def _column(values: Any) -> NDArray[Any]:
 
 
 def _tensor(array: NDArray[Any]) -> Tensor:
-    """Shares the array's memory unless that is read-only, as memory-mapped files are."""
+    """The array as a tensor, sharing its memory unless that is read-only, as for memory-mapped files."""
     return torch.from_numpy(np.require(array, requirements=["C", "W"]))

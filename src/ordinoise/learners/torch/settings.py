@@ -1,4 +1,4 @@
-"""How to train, what a callback is told, and what training gives."""
+"""Settings of a training, the argument of its callbacks, and its result."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ class TrainingSettings:
         Passes over the training data.
     patience, tolerance
         With validation data, training stops when their loss has not fallen by `tolerance` for `patience` epochs, and
-        the best epoch's weights are given back.
+        the weights of the best epoch are restored.
     clip_norm : float, optional
-        Longest gradient; longer ones are scaled down.
+        Largest norm of the gradient; larger ones are scaled down to it.
     precision : {"float32", "bfloat16", "float16"}
-        Of the module's arithmetic; weights and losses stay in float32.
+        Precision of the module's arithmetic; weights and losses stay in float32.
     schedule : {"epoch", "update"}
         When the scheduler takes a step.
     decay_thresholds : bool
-        Whether weight decay pulls at the thresholds too, as in the paper.
+        Whether weight decay also applies to the thresholds, as in the paper.
     device : str
-        "auto" takes a GPU where there is one.
+        "auto" takes a GPU if there is one.
     seed : int
-        Source of whatever the module draws (dropout).
+        Seed of whatever the module draws (dropout).
     checkpoint : path, optional
-        File to write after every epoch, and to go on from if it is there.
+        File to write after every epoch, and to continue from if it exists.
     checkpoint_updates : int, optional
-        Write it also every so many updates.
+        Number of updates after which the checkpoint is also written.
     """
 
     max_epochs: int = 200
@@ -79,7 +79,7 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class Epoch:
-    """What a callback is told after an epoch.
+    """State of training after an epoch, the argument of every callback.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Epoch:
     loss, validation_loss : float
         Mean training loss, and that of the validation data (None without them).
     model : OrdinalModule
-        As it stands.
+        The model with its current weights.
     optimizer : Optimizer
     """
 
@@ -104,22 +104,22 @@ Callback = Callable[[Epoch], Any]
 
 @dataclass(frozen=True)
 class Training:
-    """What training gave.
+    """The result of training.
 
     Parameters
     ----------
     model : OrdinalModule
-        The trained module; with validation data, as it was after the best epoch.
+        The trained model; with validation data, with the weights of the best epoch.
     loss_curve, validation_curve : list of float
-        Mean loss of each epoch, and of the validation data after it.
+        Mean training loss of each epoch, and mean loss of the validation data after it.
     n_epochs, n_updates : int
-        Epochs and updates made.
+        Number of epochs and updates.
     threshold_inversions : int
         Updates after which the thresholds did not descend.
     best_epoch : int
         Epoch, counted from one, that `model` comes from.
     optimizer_state : dict
-        Where the optimizer stood at the end.
+        State of the optimizer after the last update.
     """
 
     model: OrdinalModule

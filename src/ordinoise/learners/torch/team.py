@@ -1,4 +1,4 @@
-"""The processes that train together, started by ``torchrun``; one process is a team of one."""
+"""The processes that train together, started by ``torchrun``; a single process is a team of one."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Team:
     Parameters
     ----------
     rank, size : int
-        Which process this is, and how many there are.
+        Number of this process, from zero, and number of processes.
     device : torch.device
-        Where this one computes.
+        Device of this process.
     """
 
     rank: int
@@ -39,7 +39,7 @@ class Team:
 
     @property
     def is_lead(self) -> bool:
-        """Whether this is the one that writes and shows."""
+        """Whether this is the process that writes files and calls callbacks."""
         return self.rank == 0
 
     def total(self, values: Tensor) -> Tensor:
@@ -55,7 +55,7 @@ class Team:
         return number if self.size == 1 else int(self.total(torch.tensor([number], device=self.device)).item())
 
     def agreed(self, number: int) -> int:
-        """The lead's number."""
+        """The number of the lead process, in all processes."""
         return self.count(number if self.is_lead else 0)
 
     def gathered(self, numbers: Floats) -> list[Floats]:
@@ -68,7 +68,7 @@ class Team:
         return [one.cpu().numpy() for one in everyones]
 
     def follow(self, tensors: Iterable[Tensor]) -> None:
-        """Overwrite tensors by those of the lead."""
+        """Overwrite tensors with those of the lead process."""
         if self.size > 1:
             for tensor in tensors:
                 dist.broadcast(tensor.data, src=0)
@@ -76,9 +76,9 @@ class Team:
 
 @contextmanager
 def joined(device: str | torch.device = "auto") -> Iterator[Team]:
-    """The team of this process: that of ``torchrun``'s environment variables, or this process alone.
+    """The team of this process: from ``torchrun``'s environment variables, or this process alone.
 
-    A process group that is there already is used and left as it is.
+    An existing process group is used, and not closed.
     """
     size, here = int(os.environ.get("WORLD_SIZE", "1")), as_device(device)
     if dist.is_available() and dist.is_initialized():
@@ -86,7 +86,7 @@ def joined(device: str | torch.device = "auto") -> Iterator[Team]:
     elif size == 1 or "RANK" not in os.environ:
         yield Team(0, 1, here)
     else:
-        # A prefix for each joining and each attempt: addresses left by an earlier one would be called in vain.
+        # One prefix per group and attempt: connecting to addresses that an earlier one left in the store would fail.
         store, rank, size = next(iter(rendezvous("env://")))
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
         own_store = PrefixStore(f"ordinoise-{attempt}-{next(_JOININGS)}", store)
@@ -99,7 +99,7 @@ def joined(device: str | torch.device = "auto") -> Iterator[Team]:
 
 
 def as_device(device: str | torch.device) -> torch.device:
-    """The named device; "auto" takes a GPU where there is one, each local process its own."""
+    """The named device; "auto" takes a GPU if there is one, a different one for each local process."""
     if isinstance(device, str) and device == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
@@ -112,7 +112,7 @@ def as_device(device: str | torch.device) -> torch.device:
 
 @contextmanager
 def own_randomness(seed: int, device: torch.device) -> Iterator[None]:
-    """PyTorch's global generators seeded for a while, then as they were; one user at a time in a process."""
+    """Seed PyTorch's global generators, and restore them afterwards; one thread at a time."""
     devices = [device] if device.type == "cuda" else []
     with _ONE_AT_A_TIME, torch.random.fork_rng(devices):
         reseed(seed, device)

@@ -1,4 +1,4 @@
-"""Training, read from top to bottom: one process or many, the same loop."""
+"""Training: one loop, for a single process or many."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from ordinoise.learners.torch.team import Team, joined, own_randomness, reseed
 
 
 def adamw(groups: list[dict[str, Any]], **settings: Any) -> Optimizer:
-    """AdamW in its fastest form."""
+    """AdamW, fused except on Apple's devices."""
     return torch.optim.AdamW(groups, fused=groups[0]["params"][0].device.type != "mps", **settings)
 
 
@@ -51,25 +51,26 @@ def train(
     callbacks: Sequence[Callback] = (),
     optimizer_state: dict[str, Any] | None = None,
 ) -> Training:
-    """The model after training, and how it went.
+    """The model after training, with its loss curves.
 
-    Started by ``torchrun``, every process calls this with the same arguments; batches are shared out, gradients
-    averaged over all samples, the first process writes the checkpoints, and all end with the same weights.
+    Started by ``torchrun``, every process calls this with the same arguments; each takes its share of every batch,
+    gradients are averaged over all samples, the first process writes the checkpoints, and all end with the same
+    weights.
 
     Parameters
     ----------
     model : OrdinalModule
         Trained in place.
     data, validation : Batches
-        What to learn from, and what to stop by.
+        Batches to train on, and batches whose loss decides early stopping.
     objective, settings
         What to minimise, and how.
     optimizer, scheduler : callable
         Make an optimizer of two parameter groups (the thresholds are the second), and a scheduler of an optimizer.
     callbacks : sequence of callable
-        Called in the first process after every epoch with an `Epoch`; training ends when one gives back True.
+        Called in the first process after every epoch with an `Epoch`; training ends when one returns True.
     optimizer_state : dict, optional
-        Goes on from an earlier training.
+        State to continue from.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def train(
         progress, best = Progress.start(team.device), Best(settings.patience, settings.tolerance)
         identity = identity_of(model, data, objective, stepper, settings)
         run = Run(team, settings, model, stepper, rates, scaler, progress, best, identity)
-        run.go_on()
+        run.resume()
         team.follow([*model.parameters(), *model.buffers()])
         parallel = _in_parallel(model) if team.size > 1 else model
         weights = [weight for group in stepper.param_groups for weight in group["params"]]
@@ -97,12 +98,9 @@ def train(
             for batch, n_rows in _in_step(data, progress, team, settings, _dtype(model)):
                 with _half(settings.precision, team.device):
                     logits = parallel(batch.inputs)
-                sums = objective.sums(logits, batch)
-                if objective.correction is not None:  # the sign of each class's risk is that of the whole batch
-                    sums = sums * team.total(sums).detach().sign()
-                loss = sums.sum()
+                loss = objective.total(logits, batch)
                 stepper.zero_grad(set_to_none=True)
-                scaler.scale(loss * (team.size / n_rows)).backward()  # of the team's gradients the mean is taken
+                scaler.scale(loss * (team.size / n_rows)).backward()  # DDP averages over processes
                 if settings.clip_norm is not None:
                     scaler.unscale_(stepper)
                     clip_grad_norm_(weights, settings.clip_norm)
@@ -125,8 +123,8 @@ def train(
                 progress.is_over = best.note(progress.epoch, test_loss, model)
             if rates is not None and settings.schedule == "epoch":
                 _step_epoch(rates, train_loss if test_loss is None else test_loss)
-            told = Epoch(progress.epoch, train_loss, test_loss, model, stepper)
-            stops = [callback(told) is True for callback in callbacks] if team.is_lead else []
+            epoch = Epoch(progress.epoch, train_loss, test_loss, model, stepper)
+            stops = [callback(epoch) is True for callback in callbacks] if team.is_lead else []
             progress.is_over = progress.is_over or team.count(sum(stops)) > 0
             run.write()
 
@@ -148,26 +146,22 @@ def train(
 def mean_loss(
     model: OrdinalModule, data: Batches, objective: Objective, team: Team, precision: str = "float32"
 ) -> float:
-    """Weighted mean loss under the objective: the criterion of early stopping.
-
-    For the non-negative risk, the mean of each class is taken over all samples before its absolute value.
-    """
+    """Weighted mean loss under the objective: the criterion of early stopping."""
     model.eval()
     kind = torch.float32 if team.device.type == "mps" else torch.float64
-    n_sums = objective.n_classes if objective.correction is not None else 1
-    sums = torch.zeros(n_sums + 1, dtype=kind, device=team.device)
+    sums = torch.zeros(2, dtype=kind, device=team.device)  # of weighted losses, and of weights
     with torch.no_grad(), _half(precision, team.device):
         for batch in data.epoch(0, team.rank, team.size):
             if len(batch.labels):
                 here = batch.to(team.device, _dtype(model))
-                sums[:-1] += objective.sums(model(here.inputs), here)
-                sums[-1] += here.weights.sum()
-    *totals, weight = team.total(sums).tolist()
-    return (sum(map(abs, totals)) if objective.correction is not None else totals[0]) / weight
+                sums[0] += objective.total(model(here.inputs), here)
+                sums[1] += here.weights.sum()
+    loss, weight = team.total(sums).tolist()
+    return float(loss / weight)
 
 
 def parameter_groups(model: OrdinalModule, decay_thresholds: bool = False) -> list[dict[str, Any]]:
-    """Weights that learn, and the thresholds, which weight decay leaves alone unless told otherwise."""
+    """Trainable weights, then the thresholds, which have no weight decay unless `decay_thresholds`."""
     thresholds = model.head.offsets
     rest = [weight for weight in model.parameters() if weight.requires_grad and weight is not thresholds]
     own: dict[str, Any] = {"params": [thresholds]}
@@ -179,14 +173,14 @@ def parameter_groups(model: OrdinalModule, decay_thresholds: bool = False) -> li
 def _in_step(
     data: Batches, progress: Progress, team: Team, settings: TrainingSettings, dtype: torch.dtype
 ) -> Iterator[tuple[Batch, int]]:
-    """The rest of this epoch's batches, and how many samples the whole team has in each.
+    """The remaining batches of this epoch, each with the number of samples of the whole team.
 
-    A process whose own samples are used up goes along with its last batch at weight zero until the others are done.
+    A process whose samples are used up repeats its last batch at weight zero until the others have finished.
     """
     own = data.epoch(progress.epoch, team.rank, team.size, progress.batch)
     last: Batch | None = None
     while True:
-        # What a batch draws follows from its number, so that a run that goes on draws the same.
+        # The seed of a batch follows from its number, so that a resumed run draws the same random numbers.
         reseed(settings.seed + progress.n_updates * team.size + team.rank, team.device)
         batch = next(own, None)
         n_own = 0 if batch is None else len(batch.labels)
@@ -203,7 +197,7 @@ def _in_step(
 
 
 def _in_parallel(model: OrdinalModule) -> DistributedDataParallel:
-    """The model with its gradients averaged over the team; buffers are brought together once an epoch instead."""
+    """The model with gradients averaged over the team; buffers are synchronized once per epoch, not per batch."""
     newer = "forward_sync_buffers" in signature(DistributedDataParallel).parameters
     settings: dict[str, Any] = {"forward_sync_buffers" if newer else "broadcast_buffers": False}
     return DistributedDataParallel(model, gradient_as_bucket_view=True, **settings)

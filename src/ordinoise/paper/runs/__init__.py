@@ -1,9 +1,9 @@
-"""Experiments of many trials: run on threads or a cluster, stopped and taken up again without loss."""
+"""Experiments of many trials: run on threads or a cluster, interrupted and resumed without loss."""
 
 from ordinoise.paper.runs.cluster import executor
+from ordinoise.paper.runs.records import Trial, trial_key, trial_record
 from ordinoise.paper.runs.runner import Failure, Outcome, run_plan
 from ordinoise.paper.runs.store import ResultStore, StoredResult, write_table
-from ordinoise.paper.runs.trials import Trial, trial_key, trial_record
 
 __all__ = [
     "Failure",

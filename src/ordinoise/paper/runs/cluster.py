@@ -1,4 +1,4 @@
-"""Where trials run: threads of this process, processes of this machine, or a cluster that is there already."""
+"""Executors for trials: threads of this process, dask workers on this machine, or a running dask cluster."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from ordinoise._validation import as_choice, as_count, complain
 
 CLUSTERS = ("local",)
 LOOPBACK = "127.0.0.1"
+# Round numbers, chosen by no run.
 SECONDS_TO_CONNECT = 10
 SECONDS_TO_FIND_WORKERS = 60
-SECONDS_BETWEEN_LOOKS = 1
+SECONDS_BETWEEN_CHECKS = 1
 GONE = ("closing", "closed")
-"""What dask calls a client that has lost its scheduler and given up."""
+"""Status of a dask client that has lost its scheduler for good."""
 
 _Task = tuple[Future[Any], Callable[[], Any]]
 
@@ -30,29 +31,29 @@ _Task = tuple[Future[Any], Callable[[], Any]]
 def executor(
     workers: int | None = None, scheduler: str | None = None, cluster: str | None = None
 ) -> Iterator[Executor]:
-    """An executor for `run_plan`: threads, unless a cluster is asked for.
+    """An executor for `run_plan`: threads by default, or dask workers.
 
-    Threads do for the compiled learner, which lets go of the interpreter's lock while it trains. A script that uses
-    ``cluster="local"`` needs the guard ``if __name__ == "__main__":``, since its processes import it.
+    Threads suffice for the compiled learner, which releases the interpreter's lock while it trains. A script with
+    ``cluster="local"`` needs the guard ``if __name__ == "__main__":``, since the worker processes import it.
 
     Parameters
     ----------
     workers : int, optional
-        Trials at a time; as many as there are processors by default. Not with `scheduler`, whose workers are its own.
+        Trials at a time; the number of processors by default. Not with `scheduler`, which has its own workers.
     scheduler : str, optional
-        Address of a running dask scheduler, ``tcp://host:port``, which like its workers must have what the trials need
-        installed. It goes on running afterwards.
+        Address of a running dask scheduler, ``tcp://host:port``. Scheduler and workers must have everything installed
+        that the trials need. They keep running afterwards.
     cluster : {"local"}, optional
-        Start dask workers on this machine, a process each, reachable from this machine only.
+        Start dask workers on this machine, one process each, reachable from this machine only.
 
     Yields
     ------
     concurrent.futures.Executor
-        Closed with the block; trials that still run then are left to themselves.
+        Closed at the end of the block, without waiting for trials that still run.
     """
     if scheduler is not None:
         if workers is not None or cluster is not None:
-            raise complain("scheduler", "come alone", f"workers={workers!r} and cluster={cluster!r} beside it")
+            raise complain("scheduler", "come alone", f"workers={workers!r} and cluster={cluster!r} too")
         with _connected(scheduler) as executor:
             yield executor
         return
@@ -77,11 +78,12 @@ def _local(n_workers: int) -> Iterator[Executor]:
             n_workers=n_workers,
             threads_per_worker=1,
             host=LOOPBACK,
-            # Dask's own limit would pause a worker without a word.
+            # Dask's own limit would pause a worker silently.
             memory_limit=None,
             dashboard_address=None,
-            # Without a dashboard dask still answers on a port: any free one, or two runs quarrel over it. And the
-            # runner hands out lost trials again itself: a trial that kills its worker should not kill many.
+            # Without a dashboard dask still opens a port: port 0 takes any free one, so that two runs can coexist.
+            # One allowed failure: the runner resubmits lost trials itself, and a trial that kills its worker should
+            # not kill many.
             scheduler_kwargs={"dashboard_address": f"{LOOPBACK}:0", "allowed_failures": 1},
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
@@ -93,7 +95,7 @@ def _local(n_workers: int) -> Iterator[Executor]:
 def _connected(address: str) -> Iterator[Executor]:
     distributed = _distributed()
     try:
-        # Before dask, whose client does not go quietly where it finds nobody.
+        # Checked before dask's client, which logs tracebacks where nobody listens.
         place = distributed.comm.get_address_host_port(address)
         socket.create_connection(place, SECONDS_TO_CONNECT).close()
         client = distributed.Client(address, timeout=SECONDS_TO_CONNECT, set_as_default=False)
@@ -118,8 +120,10 @@ def _distributed() -> Any:
 
 
 class _Dask(Executor):
-    """Workers of dask. Its own executor keeps one waiting for ever for a trial whose worker dies while the result is
-    on its way, and for all if the scheduler dies.
+    """Dask workers as an executor.
+
+    Dask's own executor waits forever for a trial whose worker dies while sending its result, and for all trials if the
+    scheduler dies.
     """
 
     def __init__(self, client: Any) -> None:
@@ -127,18 +131,18 @@ class _Dask(Executor):
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         if self._client.status in GONE:
-            advice = "what is finished is kept: run again when it is back"
-            raise complain("scheduler", "stay within reach", "a connection that is lost", advice)
-        # Not pure: dask would take a trial that is handed out again for the one that was lost.
+            advice = "finished trials are stored: run again when it is back"
+            raise complain("scheduler", "stay reachable", "a lost connection", advice)
+        # Not pure: dask would take a resubmitted trial for the lost one.
         remote = self._client.submit(function, *arguments, pure=False, **options)
         future: Future[Any] = Future()
-        # Cancelled or done: what dask holds for it may go.
+        # Once cancelled or done, dask may forget the result.
         future.add_done_callback(lambda _: remote.release())
         self._client.loop.add_callback(self._deliver, remote, future)
         return future
 
     async def _deliver(self, remote: Any, future: Future[Any]) -> None:
-        """Hand on what becomes of a task of dask."""
+        """Copy the result or error of a dask task to the future."""
         error, result = None, None
         try:
             result = await self._result(remote)
@@ -153,14 +157,14 @@ class _Dask(Executor):
     async def _result(self, remote: Any) -> Any:
         task = asyncio.ensure_future(remote)
         while not task.done() and self._client.status not in GONE:
-            await asyncio.wait([task], timeout=SECONDS_BETWEEN_LOOKS)
+            await asyncio.wait([task], timeout=SECONDS_BETWEEN_CHECKS)
         if not task.done():
             task.cancel()
         return await task
 
 
 class _Threads(Executor):
-    """Threads that end with the program; those of the standard pool hold it, after Ctrl-C too, until they are done."""
+    """Daemon threads: those of the standard pool keep the program alive, even after Ctrl-C, until they finish."""
 
     def __init__(self, n_threads: int) -> None:
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
@@ -171,7 +175,7 @@ class _Threads(Executor):
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **options: Any) -> Future[Any]:
         if not self._is_open:
-            raise RuntimeError("an executor must be used inside its block, got a trial after the end")
+            raise RuntimeError("an executor must be used inside its block, got a trial after its end")
         future: Future[Any] = Future()
         self._tasks.put((future, partial(function, *arguments, **options)))
         return future

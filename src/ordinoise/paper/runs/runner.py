@@ -1,4 +1,4 @@
-"""The runner: every trial of a plan once, each result kept as it comes, on whatever executor is given."""
+"""The runner: runs every trial of a plan once on a given executor, and stores each result as it arrives."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from queue import SimpleQueue
 from typing import Any
 
 from ordinoise._validation import as_count, complain
+from ordinoise.paper.runs.records import Trial, as_plain, trial_key, trial_record
 from ordinoise.paper.runs.store import ResultStore, StoredResult
-from ordinoise.paper.runs.trials import Trial, as_plain, trial_key, trial_record
 
 N_ATTEMPTS = 3
-"""How often a trial is handed out whose worker dies before it counts as failed."""
+"""Attempts at a trial whose worker dies, before it counts as failed: chosen by no run."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A trial that gave no result; a later run tries it again.
+    """A trial without a result; the next run tries it again.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Failure:
     trial : dict
         The trial's record.
     error : str
-        What went wrong, in one line.
+        The error, in one line.
     """
 
     key: str
@@ -42,18 +42,18 @@ class Failure:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a plan.
+    """Results and failures of a plan.
 
     Attributes
     ----------
     results : list of StoredResult
-        In the order of the plan, whatever order they finished in; without the trials that failed.
+        Of the trials that did not fail, in the order of the plan.
     failures : list of Failure
         In the order of the plan.
     n_reused : int
-        How many of the plan's trials had been stored before.
+        Number of the plan's trials that were stored before.
     seconds : float
-        Time on the clock.
+        Wall time of the run.
     """
 
     results: list[StoredResult]
@@ -71,41 +71,42 @@ def run_plan(
     on_result: Callable[[StoredResult | Failure, float], None] | None = None,
     n_in_flight: int = 256,
 ) -> Outcome:
-    """Run the trials that the store does not hold yet, and give the results of all, in the order of the plan.
+    """Run the trials that the store does not hold yet, and return the results of all.
 
-    A result is on disk before the next is looked at. So a run can be stopped at any moment, by Ctrl-C, a crash or
-    ``kill -9``, and run again: it goes on where it was. The store knows trials by their fields alone; where the code
-    of `run` comes to give other results, use a new file.
+    Each result is on disk before the next one is handled. So a run can be interrupted at any moment, by Ctrl-C, a crash
+    or ``kill -9``; the same call resumes it. The store identifies a trial by its fields alone: if the code of `run`
+    changes its results, use a new file.
 
     Parameters
     ----------
     plan : sequence of Trial
-        What to run; a trial that is there twice runs once.
+        The trials; duplicates run once.
     run : callable
-        Gives a trial's result, a mapping of plain values. On a cluster or in processes it must be importable there.
+        Returns the result of a trial, a mapping of plain values. On a cluster or in processes it must be importable
+        there.
     store : ResultStore
-        Where results are kept.
+        Where results are stored.
     executor : concurrent.futures.Executor
-        Where trials run; left open.
+        Where trials run; it is not closed.
     on_result : callable, optional
         Called after each trial with its result or failure and the estimated seconds left.
     n_in_flight : int, default=256
-        How many trials are handed out ahead of their results; a few times the number of workers.
+        Largest number of submitted trials without a result; use a few times the number of workers. The default is a
+        round number, chosen by no run.
 
     Returns
     -------
     Outcome
-        Results, failures, and how much was there already.
     """
     started = time.perf_counter()
     trials = {trial_key(trial): trial for trial in plan}
     reused = store.keys() & trials.keys()
     _check_same(store.results(reused), trials)
     waiting = {key: trial for key, trial in trials.items() if key not in reused}
-    work = _Work(waiting, run, store, executor, on_result or _say_nothing)
+    work = _Work(waiting, run, store, executor, on_result or (lambda _result, _seconds_left: None))
     work.finish(as_count("n_in_flight", n_in_flight, 1))
     found = store.results(key for key in trials if key not in work.failures)
-    # As the plan has them: a store may be older than some field of the trials.
+    # The plan's own records: the store may have been written before a field was added.
     results = [replace(stored, trial=trial_record(trials[stored.key])) for stored in found]
     failures = [work.failures[key] for key in trials if key in work.failures]
     return Outcome(results, failures, len(reused), time.perf_counter() - started)
@@ -113,7 +114,7 @@ def run_plan(
 
 @dataclass(frozen=True)
 class _Attempt:
-    """What comes back from a worker: a result or an error, as text, since not every exception can travel."""
+    """What a worker returns: a result, or an error as text, since not every exception can be pickled."""
 
     seconds: float
     result: dict[str, Any]
@@ -121,7 +122,7 @@ class _Attempt:
 
 
 class _Work:
-    """Trials on their way: waiting, in flight, then stored or failed."""
+    """The state of a run: trials that wait, are in flight, or are stored or failed."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ class _Work:
     ) -> None:
         self.trials, self.run, self.store, self.executor, self.on_result = trials, run, store, executor, on_result
         self.waiting = deque(trials)
-        # Trials in their last attempt, one at a time at the end: one that kills its worker then takes no other along.
+        # Last attempts run one at a time at the end, so that a trial that kills its worker affects no other trial.
         self.suspects: deque[str] = deque()
         self.in_flight: dict[Future[_Attempt], str] = {}
         self.landed: SimpleQueue[Future[_Attempt]] = SimpleQueue()
@@ -142,7 +143,7 @@ class _Work:
         self.clock = _Clock(trials.values())
 
     def finish(self, n_in_flight: int) -> None:
-        """Run everything; on Ctrl-C or an error, cancel what has not started and keep what is finished."""
+        """Run everything; on Ctrl-C or an error, cancel trials that have not started and store finished ones."""
         try:
             while self.waiting or self.in_flight or self.suspects:
                 while self.waiting and len(self.in_flight) < n_in_flight:
@@ -163,17 +164,17 @@ class _Work:
         key = self.in_flight[future]
         try:
             attempt = future.result()
-        except Exception as error:  # A trial's own error would be an attempt: this is the death of its worker.
+        except Exception as error:  # The worker died: an error of the trial itself is returned as an attempt.
             self.n_lost[key] += 1
             if self.n_lost[key] < N_ATTEMPTS:
                 (self.waiting if self.n_lost[key] < N_ATTEMPTS - 1 else self.suspects).append(key)
                 del self.in_flight[future]
                 return
-            attempt = _Attempt(0.0, {}, f"no worker brought it to an end in {N_ATTEMPTS} attempts: {_one_line(error)}")
-        told = self._keep(key, attempt)
+            attempt = _Attempt(0.0, {}, f"no worker finished it in {N_ATTEMPTS} attempts: {_one_line(error)}")
+        settled = self._keep(key, attempt)
         del self.in_flight[future]
         self.clock.advance(self.trials[key])
-        self.on_result(told, self.clock.seconds_left)
+        self.on_result(settled, self.clock.seconds_left)
 
     def _keep(self, key: str, attempt: _Attempt) -> StoredResult | Failure:
         record = trial_record(self.trials[key])
@@ -192,7 +193,7 @@ class _Work:
 
 
 class _Clock:
-    """How long the rest will take, from how long the part that is done has taken."""
+    """Estimate of the time left, from the time and cost of the finished trials."""
 
     def __init__(self, trials: Iterable[Trial]) -> None:
         self.started = time.perf_counter()
@@ -210,27 +211,27 @@ class _Clock:
 
 
 def _attempt(run: Callable[[Any], Mapping[str, Any]], trial: Trial) -> _Attempt:
-    """Run a trial where it is to run."""
+    """Run a trial on a worker."""
     started = time.perf_counter()
     try:
         result = run(trial)
         seconds = time.perf_counter() - started
         if not isinstance(result, Mapping):
-            raise complain("run", "give a mapping of names to plain values", type(result).__name__)
+            raise complain("run", "return a mapping of names to plain values", type(result).__name__)
         return _Attempt(seconds, as_plain("result", result))
     except (Exception, SystemExit) as error:
         return _Attempt(time.perf_counter() - started, {}, _one_line(error))
 
 
 def _one_line(error: BaseException) -> str:
-    """An exception's type and words, and the line that raised it."""
+    """Type and message of an exception, and the line that raised it."""
     words = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
     frames = traceback.extract_tb(error.__traceback__)
     return f"{words} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else words
 
 
 def _check_same(found: Iterable[StoredResult], trials: Mapping[str, Trial]) -> None:
-    """Complain if the trial under some key was another when it ran, as happens where a default has changed."""
+    """Raise if a stored trial differs from the plan's trial with the same key, as after a changed default."""
     for stored in found:
         conflict = next(
             _conflicts(stored.trial, trial_record(trials[stored.key]), stored.trial.get("kind", "trial")), ""
@@ -241,7 +242,7 @@ def _check_same(found: Iterable[StoredResult], trials: Mapping[str, Trial]) -> N
 
 
 def _conflicts(old: Any, new: Any, place: str) -> Iterator[str]:
-    """Where two records differ in what both have: a field may have been added or dropped since."""
+    """Differences of two records in the fields that both have; added and dropped fields are ignored."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in old.keys() & new.keys():
             yield from _conflicts(old[name], new[name], f"{place}.{name}")
@@ -250,7 +251,3 @@ def _conflicts(old: Any, new: Any, place: str) -> Iterator[str]:
             yield from _conflicts(*pair, f"{place}[{at}]")
     elif json.dumps(old) != json.dumps(new):
         yield f"{place} = {old!r} instead of {new!r}"
-
-
-def _say_nothing(_told: StoredResult | Failure, _seconds_left: float) -> None:
-    """What is called after each trial where nobody asks to be told."""

@@ -1,4 +1,4 @@
-"""Results on disk: one SQLite file, one transaction a result, so that whatever was finished survives any death."""
+"""Results on disk: one SQLite file, one transaction per result, so that finished trials survive a killed process."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from typing import Any, Self
 from ordinoise._databases import check_ours, is_empty
 from ordinoise._files import write_whole
 from ordinoise._validation import complain
-from ordinoise.paper.runs.trials import as_plain
+from ordinoise.paper.runs.records import as_plain
 
 APPLICATION_ID = 0x6F726478
 """Marks an SQLite file as ours: "ordx" in the file's header."""
 
 FORMAT_VERSION = 1
 SECONDS_TO_WAIT = 0.5
+"""How long to wait for another process to release the file: a round number, chosen by no run."""
 
 TABLE = "CREATE TABLE results (key TEXT PRIMARY KEY, trial TEXT NOT NULL, result TEXT NOT NULL, seconds REAL NOT NULL)"
 COLUMNS = "SELECT key, trial, result, seconds FROM results"
@@ -31,7 +32,7 @@ COLUMNS = "SELECT key, trial, result, seconds FROM results"
 
 @dataclass(frozen=True)
 class StoredResult:
-    """What one trial gave.
+    """The result of one trial.
 
     Attributes
     ----------
@@ -40,9 +41,9 @@ class StoredResult:
     trial : dict
         The trial's record, see `trial_record`.
     result : dict
-        What the trial gave, in plain JSON form.
+        Its result as JSON values.
     seconds : float
-        Time the trial took where it ran.
+        Wall time of the trial on its worker.
     """
 
     key: str
@@ -52,13 +53,13 @@ class StoredResult:
 
 
 class ResultStore:
-    """Results of trials in one file, for one run at a time. A context manager; made on first use.
+    """Results of trials in one SQLite file, used by one run at a time; a context manager.
 
     Parameters
     ----------
     path : path
-        The SQLite file, in nobody else's use as long as the store is open. After a run that was killed there is one
-        more beside it, ending in ``-wal``, which belongs to it: move or copy both.
+        The SQLite file, created if absent and locked while the store is open. A killed run leaves a second file beside
+        it, ending in ``-wal``, which holds results too: move or copy both.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -73,12 +74,12 @@ class ResultStore:
             raise
 
     def keys(self) -> set[str]:
-        """Keys of the trials whose result is here."""
+        """Keys of the stored results."""
         with self._one_sentence():
             return {key for (key,) in self._connection.execute("SELECT key FROM results")}
 
     def add(self, key: str, trial_record: Mapping[str, Any], result: Mapping[str, Any], seconds: float) -> None:
-        """Keep a result for good before returning; of two with the same key the first is kept.
+        """Write a result to disk; a second result with the same key is ignored.
 
         Parameters
         ----------
@@ -87,9 +88,9 @@ class ResultStore:
         trial_record : mapping
             The trial's record.
         result : mapping
-            Plain values; numpy's numbers and arrays become Python's. Floats come back exactly.
+            Plain values; numpy numbers and arrays become Python numbers and lists. Floats are stored exactly.
         seconds : float
-            Time the trial took.
+            Wall time of the trial.
         """
         texts = [
             json.dumps(as_plain(name, value)) for name, value in (("trial_record", trial_record), ("result", result))
@@ -98,14 +99,14 @@ class ResultStore:
             self._connection.execute("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?)", (key, *texts, float(seconds)))
 
     def results(self, keys: Iterable[str] | None = None) -> list[StoredResult]:
-        """The results of the keys asked for, in that order; all, in the order they came, if None."""
+        """The results of these keys, in this order; all results, in the order they were added, if None."""
         with self._one_sentence():
             if keys is None:
                 return [_stored(row) for row in self._connection.execute(f"{COLUMNS} ORDER BY rowid")]
             return [self._result(key) for key in keys]
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
     def __enter__(self) -> Self:
@@ -117,14 +118,14 @@ class ResultStore:
         self.close()
 
     def _open(self) -> None:
-        # Held until the file is closed or the process dies. It also spares the shared memory that write-ahead
-        # logging needs otherwise, which a network drive does not have.
+        # The lock is held until the file is closed or the process dies. With it, write-ahead logging needs no shared
+        # memory, which a network drive does not have.
         self._execute("PRAGMA locking_mode = EXCLUSIVE")
         check_ours(
             self._execute, self._complaint, what="results", application_id=APPLICATION_ID, version=FORMAT_VERSION
         )
         self._execute("PRAGMA journal_mode = WAL")
-        # A power cut may cost the last few results, which are then run again; a killed process costs none.
+        # A power cut may lose the last few results, which are then run again; a killed process loses none.
         self._execute("PRAGMA synchronous = NORMAL")
         self._execute("BEGIN IMMEDIATE")
         if is_empty(self._execute):
@@ -134,7 +135,7 @@ class ResultStore:
         self._execute("COMMIT")
 
     def _execute(self, statement: str) -> Any:
-        """The first value that a statement gives, if any."""
+        """The first value of the first row of a statement, or None."""
         row = self._connection.execute(statement).fetchone()
         return row[0] if row else None
 
@@ -149,11 +150,11 @@ class ResultStore:
 
     @contextmanager
     def _one_sentence(self) -> Iterator[None]:
-        """Say what SQLite has to say about the file in our way."""
+        """Turn errors of SQLite and of damaged records into errors of one sentence."""
         try:
             yield
         except sqlite3.Error as error:
-            # The lower byte is the kind of error, the rest its variety; errors of Python's wrapper have none.
+            # The low byte is the kind of error; errors of Python's wrapper have no code.
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise self._complaint(
@@ -171,41 +172,38 @@ def _stored(row: tuple[str, str, str, float]) -> StoredResult:
     return StoredResult(key, json.loads(trial), json.loads(result), seconds)
 
 
-def write_table(results: Sequence[StoredResult], path: str | os.PathLike[str], *, seconds: bool = True) -> None:
-    """Write results as a table, one row each: key, trial, result, seconds.
+def write_table(results: Sequence[StoredResult], path: str | os.PathLike[str]) -> None:
+    """Write results as a CSV table, one row per result: key, fields of the trial, values of the result.
 
-    Records inside records give columns like ``noise.rate``, lists become JSON. A result's column with the name of a
-    trial's is called ``result.<name>``.
+    Nested records become columns like ``noise.rate``, lists become JSON; a value of the result that has the name of a
+    field of the trial becomes ``result.<name>``. Times are not written, so that the table is the same from run to run.
 
     Parameters
     ----------
     results : sequence of StoredResult
         The rows, in this order.
     path : path
-        Ends in ``.csv`` or ``.parquet`` (which needs pyarrow); there is a whole file or none.
-    seconds : bool, default=True
-        Whether to write how long each trial took: all else is the same from run to run.
+        Ends in ``.csv``; the whole file is written or nothing.
     """
     target = Path(path)
-    if target.suffix not in (".csv", ".parquet"):
-        raise complain("path", "end in .csv or .parquet", repr(str(target)))
+    if target.suffix != ".csv":
+        raise complain("path", "end in .csv", repr(str(target)))
     if not target.parent.is_dir():
         raise complain("path", "lie in a folder that exists", repr(str(target)))
-    columns = _columns(results, seconds)
-    write_whole(target, _as_csv(columns) if target.suffix == ".csv" else _as_parquet(columns))
+    columns = _columns(results)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([columns, *zip(*columns.values(), strict=True)])
+    write_whole(target, text.getvalue().encode())
 
 
-def _columns(results: Sequence[StoredResult], seconds: bool) -> dict[str, list[Any]]:
-    """Cells by column; a cell is None where a row has none."""
-    trials = [_flat(stored.trial) for stored in results]
-    outcomes = [_flat(stored.result) for stored in results]
+def _columns(results: Sequence[StoredResult]) -> dict[str, list[Any]]:
+    """Cells by column, None where a row has no such value."""
     columns: dict[str, list[Any]] = {"key": [stored.key for stored in results]}
-    taken = {"key", "seconds"}
-    for part, rows in (("trial", trials), ("result", outcomes)):
+    for part in ("trial", "result"):
+        rows = [_flat(getattr(stored, part)) for stored in results]
         names = dict.fromkeys(name for row in rows for name in row)
-        columns |= {f"{part}.{name}" if name in taken else name: [row.get(name) for row in rows] for name in names}
-        taken |= names.keys()
-    return columns | ({"seconds": [stored.seconds for stored in results]} if seconds else {})
+        columns |= {f"{part}.{name}" if name in columns else name: [row.get(name) for row in rows] for name in names}
+    return columns
 
 
 def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -216,31 +214,3 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             row[prefix + name] = json.dumps(value) if isinstance(value, list) else value
     return row
-
-
-def _as_csv(columns: dict[str, list[Any]]) -> bytes:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue().encode()
-
-
-def _as_parquet(columns: dict[str, list[Any]]) -> bytes:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        advice = "pip install pyarrow, or write a .csv"
-        raise ImportError(str(complain("path", "end in .csv without pyarrow", "'.parquet'", advice))) from None
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.table({name: _arrow(cells, pa) for name, cells in columns.items()}), sink)
-    return sink.getvalue().to_pybytes()
-
-
-def _arrow(cells: list[Any], pa: Any) -> Any:
-    try:
-        return pa.array(cells)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        # Numbers beside words, or numbers beyond 64 bits: no one type holds them, their text does.
-        return pa.array([None if cell is None else str(cell) for cell in cells])

@@ -1,4 +1,4 @@
-// Small words for making the page. Text from the file only ever becomes text.
+// Helpers that build the page. Text from the file is only ever inserted as text.
 
 export const find = (id) => document.getElementById(id);
 
@@ -14,7 +14,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-/** The same for SVG, where everything is an attribute. */
+/** An SVG element with attributes and children. */
 export function draw(tag, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -24,15 +24,18 @@ export function draw(tag, attributes = {}, ...children) {
 
 export const fill = (element, ...children) => element.replaceChildren(...children);
 
-/** A share as a reader wants it; never 0 % or 100 % for what is neither. */
+/** A share as a percentage, by the rule of `ordinoise._text.percent`; a dash if it is not a number. */
 export function percent(share) {
-  if (share > 0 && share < 0.001) return "<0.1 %";
-  if (share < 1 && share > 0.999) return ">99.9 %";
-  const digits = (share > 0 && share < 0.01) || (share < 1 && share > 0.99) ? 1 : 0;
-  return `${(100 * share).toFixed(digits)} %`;
+  if (!Number.isFinite(share)) return "–";
+  const ofHundred = 100 * share;
+  if (ofHundred > 0 && ofHundred < 0.05) return "<0.1%";
+  if (ofHundred > 99.95 && ofHundred < 100) return ">99.9%";
+  const rounded = Number(ofHundred.toFixed(1));
+  const fine = (rounded > 0 && rounded < 10) || (rounded > 99 && rounded < 100);
+  return `${ofHundred.toFixed(fine ? 1 : 0)}%`;
 }
 
-/** A number without the digits that nobody reads; anything else as it is. */
+/** A long number rounded to six digits; any other text unchanged. */
 export function compact(text) {
   const number = Number(text);
   if (text.trim() === "" || !Number.isFinite(number) || text.length <= 9) return text;

@@ -1,7 +1,7 @@
-// The end of the list: what came of it, the corrected file, the estimate anew.
+// The last page: counts of decisions, the corrected file, the new estimate.
 
 import { draw, fill, find, make, percent, plural } from "./dom.js";
-import { ask, tell } from "./wire.js";
+import { get, post } from "./wire.js";
 
 export class Finish {
   constructor(model, { onOpen }) {
@@ -18,32 +18,32 @@ export class Finish {
     const [title, words] = this.summary(counts);
     find("finish-title").textContent = title;
     find("finish-words").textContent = words;
-    const figures = [["changed", counts.changed], ["confirmed", counts.kept], ["skipped", counts.skipped], ["open", counts.open], ["in disagreement", counts.disputed]];
+    const figures = [["changed", counts.changed], ["confirmed", counts.kept], ["skipped", counts.skipped], ["open", counts.open], ["disputed", counts.disputed]];
     fill(find("figures"), ...figures.map(([name, count]) => make("div", { "data-figure": name }, make("dt", {}, name), make("dd", {}, String(count)))));
     this.disputes();
     const trusted = counts.settled - counts.disputed;
     const isAvailable = model.audit.refit.status !== "unavailable";
     find("refit-step").hidden = !isAvailable;
     find("refit-words").textContent = trusted
-      ? `With ${plural(trusted, "settled label")} trusted.${counts.disputed ? " Rows in disagreement are left out." : ""} It may take some minutes; you can go on meanwhile.`
-      : "Needs at least one settled row without disagreement.";
+      ? `With ${plural(trusted, "settled label")} as trusted.${counts.disputed ? " Disputed rows are skipped." : ""} It may take some minutes; you can continue meanwhile.`
+      : "Needs at least one settled row that is not disputed.";
     find("refit").disabled = !trusted || this.shown === "running";
   }
 
   summary(counts) {
-    if (!this.model.items.length) return ["Nothing is suspected", "The audit found no label that a person should look at."];
-    if (!counts.open) return ["All rows are decided", "Thank you. Every decision is kept in the audit folder, with its history."];
+    if (!this.model.items.length) return ["No suspicious labels", "The audit found no label to review."];
+    if (!counts.open) return ["All rows are decided", "Thank you. Every decision is saved in the audit folder, with its history."];
     const title = `${plural(counts.open, "row is", "rows are")} still open`;
-    return [title, "You can write the file now and come back for the rest: every decision is kept."];
+    return [title, "You can write the file now and continue later: every decision is saved."];
   }
 
   disputes() {
     const rows = this.model.items.filter((item) => this.model.state(item.row).is_disputed);
     const lines = rows.map((item) => {
-      const said = this.model.state(item.row).grades.map(([name, grade]) => `${name}: ${grade ?? "skipped"}`).join(", ");
-      return make("li", {}, make("button", { type: "button", class: "link", onclick: () => this.onOpen(item.row) }, `Row ${item.row}`), ` ${said}`);
+      const decisions = this.model.state(item.row).grades.map(([name, grade]) => `${name}: ${grade ?? "skipped"}`).join(", ");
+      return make("li", {}, make("button", { type: "button", class: "link", onclick: () => this.onOpen(item.row) }, `Row ${item.row}`), ` ${decisions}`);
     });
-    fill(find("disputes"), ...(rows.length ? [make("h3", {}, "Where reviewers disagree"), make("ul", {}, ...lines)] : []));
+    fill(find("disputes"), ...(rows.length ? [make("h3", {}, "Disputed rows"), make("ul", {}, ...lines)] : []));
   }
 
   async export() {
@@ -52,21 +52,21 @@ export class Finish {
     result.className = "result";
     result.textContent = "Writing…";
     try {
-      const written = await tell("/api/export", {});
+      const written = await post("/api/export", {});
       const words = `${plural(written.n_changed, "grade")} changed, ${written.n_kept} confirmed.`;
       fill(result, make("strong", {}, "Written"), ` ${words} `, make("code", {}, written.path));
     } catch (error) {
       result.classList.add("bad");
-      result.textContent = error.status ? error.message : "The server does not answer; nothing was written.";
+      result.textContent = error.status ? error.message : "The server does not respond; nothing was written.";
     }
     find("export").disabled = false;
   }
 
   async refit() {
     try {
-      await tell("/api/refit", {});
+      await post("/api/refit", {});
     } catch (error) {
-      return this.refitFailed(error.status ? error.message : "The server does not answer.");
+      return this.refitFailed(error.status ? error.message : "The server does not respond.");
     }
     return this.follow();
   }
@@ -76,13 +76,13 @@ export class Finish {
     find("refit").disabled = true;
     for (;;) {
       try {
-        const report = await ask("/api/refit");
+        const report = await get("/api/refit");
         if (report.status === "done") return this.refitDone(report);
-        if (report.status !== "running") return this.refitFailed(report.error ?? "The estimate was not finished; begin it again.");
+        if (report.status !== "running") return this.refitFailed(report.error ?? "The estimate did not finish; start it again.");
         find("refit-result").className = "result";
         fill(find("refit-result"), make("p", { class: "busy" }, `Estimating with ${plural(report.n_trusted, "trusted label")}: ${Math.round(report.seconds)} s`));
       } catch {
-        fill(find("refit-result"), make("p", {}, "The server does not answer; asking again."));
+        fill(find("refit-result"), make("p", {}, "The server does not respond; trying again."));
       }
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
@@ -105,16 +105,18 @@ export class Finish {
       make("p", { class: "quiet" }, caption),
       intervals(report),
       ...report.words.map((words) => make("p", {}, words)),
-      matrix(report, this.model.audit.classes),
+      report.rate_after === null ? "" : matrix(report, this.model.audit.classes),
     );
   }
 }
 
-/** Share of wrong labels before and after, each with its interval, on one scale. */
+/** Share of wrong labels before and after, each with its interval, on one scale; unknown shares are skipped. */
 function intervals(report) {
-  const rows = [["before", report.rate_before, report.interval_before], ["now", report.rate_after, report.interval_after]];
+  const both = [["before", report.rate_before, report.interval_before], ["now", report.rate_after, report.interval_after]];
+  const rows = both.filter(([, rate]) => rate !== null);
+  if (!rows.length) return "";
   const largest = Math.max(...rows.flatMap(([, rate, ends]) => [rate, ...(ends ?? [])]));
-  const top = Math.min(1, Math.max(0.05, Math.ceil(largest * 22) / 20)); // a round number of percent, a little beyond
+  const top = Math.min(1, Math.max(0.05, Math.ceil(largest * 22) / 20)); // rounded up to 5 %, with a margin
   const x = (share) => 60 + (360 * share) / top;
   const lines = rows.flatMap(([name, rate, ends], at) => {
     const y = 22 + 34 * at;
@@ -135,12 +137,12 @@ function intervals(report) {
   return draw("svg", { viewBox: "0 0 440 98", class: "intervals", role: "img", "aria-label": words }, ...axis, ...lines);
 }
 
-/** The new noise matrix, each entry with its change. */
+/** The new noise matrix, with the change of each entry. */
 function matrix(report, classes) {
   const head = make("tr", {}, make("th", { scope: "col" }, "true ↓ recorded →"), ...classes.map((grade) => make("th", { scope: "col" }, grade)));
   const body = report.matrix_after.map((shares, truth) => {
     const cells = shares.map((share, recorded) => {
-      const change = share - report.matrix_before[truth][recorded];
+      const change = report.rate_before === null ? 0 : share - report.matrix_before[truth][recorded];
       const words = Math.abs(change) < 0.0005 ? "" : `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)}`;
       const cell = make("td", { class: truth === recorded ? "same" : "" }, make("span", {}, percent(share)), make("small", {}, words));
       cell.style.setProperty("--share", String(Math.min(1, share)));
@@ -148,6 +150,7 @@ function matrix(report, classes) {
     });
     return make("tr", {}, make("th", { scope: "row" }, classes[truth]), ...cells);
   });
-  const caption = make("caption", {}, "How true grades are recorded now; below each share, its change in points");
+  const changes = report.rate_before === null ? "" : "; below each share, its change in percentage points";
+  const caption = make("caption", {}, `How true grades are recorded now${changes}`);
   return make("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Noise matrix" }, make("table", { class: "matrix" }, caption, make("thead", {}, head), make("tbody", {}, ...body)));
 }

@@ -1,30 +1,30 @@
-// The page set in motion: keys, buttons, what is saved and what is not.
+// The controller of the page: keys, buttons, saving.
 
 import { clock, fill, find, make, plural } from "./dom.js";
 import { Finish } from "./finish.js";
 import { Model } from "./model.js";
 import { View } from "./view.js";
-import { ask, Queue } from "./wire.js";
+import { get, Queue } from "./wire.js";
 
 const POLL_MS = 2000;
 const NAME = "ordinoise-reviewer";
 
 let model, queue, view, finish;
-let isRefused = false; // whether the alert tells of something that was given up
-let nAnswers = 0; // writes answered: what a poll says that began before the last of them is stale
+let isRefused = false; // whether the alert is about a write that the server refused
+let nAnswers = 0; // number of answered writes: a poll that began before the last of them is stale
 
-async function begin() {
+async function start() {
   try {
-    model = new Model(await ask("/api/audit"));
+    model = new Model(await get("/api/audit"));
   } catch (error) {
-    alarm(error.status ? error.message : "The server does not answer; load the page again.");
+    showAlert(error.status ? error.message : "The server does not respond; reload the page.");
     return;
   }
   queue = new Queue(model.audit.subject, { onSaved: saved, onWaiting: waiting, onRefused: refused });
   model.isPending = (row) => Boolean(queue.decisionOn(row));
   view = new View(model, queue, { onChoose: choose, onOpen: open });
   finish = new Finish(model, { onOpen: open });
-  // Grades that are words need room of their own.
+  // Grades with longer names need a wider column.
   document.body.classList.toggle("wordy", model.audit.classes.some((grade) => grade.length > 3));
   connect();
   rename(knownName());
@@ -43,14 +43,14 @@ function startingRow() {
   return model.view.find((row) => model.awaits(row)) ?? model.view[0] ?? null;
 }
 
-// ---- deciding
+// ---- decisions
 
 function choose(grade) {
   if (model.current === null || !find("finish").hidden) return;
   if (!model.reviewer) return askName();
   keepNote();
   queue.add("decide", { row: model.current, grade, reviewer: model.reviewer });
-  sayPending();
+  showPending();
   const next = model.following();
   if (next === null) showFinish();
   else open(next);
@@ -59,29 +59,29 @@ function choose(grade) {
 function undo() {
   if (!model.reviewer) return askName();
   queue.add("undo", { reviewer: model.reviewer });
-  sayPending();
+  showPending();
 }
 
 function keepNote() {
   const note = find("note").value.trim();
-  // Only what was typed here: the note may have changed elsewhere since it was shown.
+  // Only if it was edited here: the note may have changed elsewhere since it was shown.
   if (model.current === null || find("row").hidden || note === view.shownNote) return;
   if (!model.reviewer) return askName();
   view.shownNote = note;
   queue.add("note", { row: model.current, note, reviewer: model.reviewer });
-  sayPending();
+  showPending();
 }
 
-// ---- what the server said
+// ---- answers of the server
 
 function saved(entry, answer) {
   nAnswers += 1;
   isRefused = false;
   if (answer.state) model.learn({ states: [answer.state] });
-  calm();
+  hideAlert();
   if (entry.action === "undo") undone(answer.event);
-  else if (!queue.entries.length) say("saved", `Saved${what(answer.event)} at ${clock(answer.event.time)}`);
-  if (queue.entries.length) sayPending();
+  else if (!queue.entries.length) showStatus("saved", `Saved${what(answer.event)} at ${clock(answer.event.time)}`);
+  if (queue.entries.length) showPending();
   refresh();
 }
 
@@ -91,8 +91,8 @@ function what(event) {
 }
 
 function undone(event) {
-  if (!event) return say("saved", "Nothing to undo");
-  say("saved", `Taken back: ${event.grade === null ? "the skip" : event.grade} on row ${event.row}`);
+  if (!event) return showStatus("saved", "Nothing to undo");
+  showStatus("saved", `Undone: ${event.grade === null ? "skip" : event.grade} on row ${event.row}`);
   if (!model.view.includes(event.row)) {
     model.filter = { status: "all", grade: "", text: "" };
     showFilter();
@@ -102,40 +102,40 @@ function undone(event) {
 }
 
 function waiting(error) {
-  sayPending();
-  const kept = `${plural(queue.entries.length, "decision or note is", "decisions or notes are")} not saved yet, kept here and tried again.`;
-  alarm(`${trouble(error)} ${kept}`);
+  showPending();
+  const kept = `${plural(queue.entries.length, "decision or note is", "decisions or notes are")} not saved yet; kept in this browser and sent again.`;
+  showAlert(`${trouble(error)} ${kept}`);
   refresh();
 }
 
 function trouble(error) {
-  if (!error.status) return "The server does not answer.";
-  return error.status === 403 ? "The review was started anew under another address: open the one it printed." : `${error.message}.`;
+  if (!error.status) return "The server does not respond.";
+  return error.status === 403 ? "The review was restarted at another address: open the address that it printed." : `${error.message}.`;
 }
 
 function refused(entry, error) {
   isRefused = true;
-  alarm(`Not saved: ${error.message}`);
-  say("bad", "Not saved");
+  showAlert(`Not saved: ${error.message}`);
+  showStatus("bad", "Not saved");
   refresh();
 }
 
-function sayPending() {
+function showPending() {
   const words = `${plural(queue.entries.length, "change")} not saved yet`;
-  say("pending", queue.trouble ? words : "Saving…");
+  showStatus("pending", queue.trouble ? words : "Saving…");
 }
 
-function say(kind, words) {
+function showStatus(kind, words) {
   find("status").dataset.kind = kind;
   find("status").textContent = words;
 }
 
-function alarm(words) {
+function showAlert(words) {
   find("alert").hidden = false;
   find("alert").textContent = words;
 }
 
-function calm() {
+function hideAlert() {
   find("alert").hidden = true;
 }
 
@@ -143,19 +143,19 @@ async function poll() {
   if (document.hidden) return;
   const [before, reached] = [nAnswers, model.last];
   try {
-    const news = await ask(`/api/changes/${model.last}`);
+    const news = await get(`/api/changes/${model.last}`);
     if (before !== nAnswers || reached !== model.last) return;
     if (queue.entries.length) queue.hurry();
-    else if (!isRefused) calm();
+    else if (!isRefused) hideAlert();
     if (news.last === model.last) return;
     model.learn(news);
     refresh();
   } catch (error) {
-    if (!queue.entries.length) alarm(`${trouble(error)} Nothing is lost; what you decide now is kept here and tried again.`);
+    if (!queue.entries.length) showAlert(`${trouble(error)} Nothing is lost: new decisions are kept in this browser until they are saved.`);
   }
 }
 
-// ---- showing
+// ---- display
 
 function refresh() {
   view.progress();
@@ -171,7 +171,7 @@ function show() {
   view.list();
   find("bar").hidden = model.current === null;
   find("skip").hidden = find("next").hidden = false;
-  find("previous").disabled = model.neighbour(-1) === null;
+  find("previous").disabled = model.neighbor(-1) === null;
   history.replaceState(null, "", model.current === null ? "#" : `#row=${model.current}`);
 }
 
@@ -187,7 +187,7 @@ function open(row) {
 
 function move(step) {
   if (!find("finish").hidden) return step < 0 ? back() : undefined;
-  const row = model.neighbour(step);
+  const row = model.neighbor(step);
   if (row !== null) return open(row);
   return step > 0 ? showFinish() : undefined;
 }
@@ -227,7 +227,7 @@ function showFilter() {
   find("filter-text").value = model.filter.text;
 }
 
-// ---- who reviews
+// ---- reviewer
 
 function knownName() {
   const given = document.querySelector('meta[name="review-reviewer"]').content;
@@ -246,7 +246,7 @@ function rename(name) {
     sessionStorage.setItem(NAME, name);
     localStorage.setItem(NAME, name);
   } catch {
-    // A browser without storage asks again next time.
+    // Without storage, the page asks again next time.
   }
 }
 
@@ -278,7 +278,7 @@ function onKey(event) {
   }
   const rank = model.audit.keys.indexOf(event.key);
   const act = rank >= 0 ? () => choose(model.audit.classes[rank]) : KEYS[event.key];
-  // A key held down must not decide a row after the other.
+  // A key held down must not decide one row after another.
   if (!act || (event.repeat && !event.key.startsWith("Arrow"))) return;
   event.preventDefault();
   act();
@@ -320,4 +320,4 @@ function toggleList() {
   find("show-list").setAttribute("aria-expanded", String(shows));
 }
 
-begin();
+start();

@@ -1,4 +1,4 @@
-// The rows, where each stands, which of them are looked at, and which comes next.
+// The rows: their states, the filter, and which row comes next.
 
 const OPEN = { status: "open", grade: null, reviewer: null, grades: [], is_disputed: false, notes: [] };
 
@@ -17,7 +17,7 @@ export class Model {
     this.current = null;
   }
 
-  /** Take in what the server says about rows. */
+  /** Update states from an answer of the server. */
   learn({ states = [], last = this.last }) {
     for (const state of states) this.states.set(state.row, state);
     this.last = Math.max(this.last, last);
@@ -47,7 +47,7 @@ export class Model {
     return counts;
   }
 
-  /** Choose the rows to look at. They stay until the filter changes: no row vanishes under the reader. */
+  /** Apply the filter. Rows stay in view until the filter changes, even if a decision changes their state. */
   look() {
     this.view = this.items.filter((item) => this.#fits(item)).map((item) => item.row);
     if (!this.view.includes(this.current)) this.current = this.view[0] ?? null;
@@ -66,7 +66,7 @@ export class Model {
     return words.some((cell) => cell !== null && cell.toLowerCase().includes(wanted));
   }
 
-  /** Whether a row still wants a decision, as the filter understands it. */
+  /** Whether a row still needs a decision: of this reviewer if the filter says so, of anybody otherwise. */
   awaits(row) {
     if (this.isPending(row)) return false;
     if (this.filter.status === "unseen") return this.mine(row) === undefined;
@@ -82,8 +82,8 @@ export class Model {
     return ahead.find((row) => this.awaits(row)) ?? null;
   }
 
-  /** The neighbour in the view, or null at its end. */
-  neighbour(step) {
+  /** The row `step` rows further in the view; null beyond its ends. */
+  neighbor(step) {
     const place = this.view.indexOf(this.current);
     return this.view[place + step] ?? null;
   }

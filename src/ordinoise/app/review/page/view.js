@@ -1,7 +1,7 @@
-// One row as a person sees it, and the list of all of them.
+// The display of one row and of the list of rows.
 
 import { clock, compact, fill, find, make, percent, plural } from "./dom.js";
-import { ask } from "./wire.js";
+import { get } from "./wire.js";
 
 const MARKS = { open: "○", settled: "✓", skipped: "–", pending: "…", disputed: "≠" };
 
@@ -20,7 +20,7 @@ export class View {
     const place = model.view.indexOf(item.row) + 1;
     find("row-title").textContent = `Row ${item.row}`;
     find("row-place").textContent = `${place} of ${model.view.length} · suspect no. ${item.rank}`;
-    fill(find("row-chance"), make("strong", {}, percent(item.probability_wrong)), " likely wrong");
+    fill(find("row-probability"), make("strong", {}, percent(item.probability_wrong)), " probability of being wrong");
     fill(find("why"), ...item.reasons.map((words) => make("p", {}, words)));
     this.evidence(item);
     this.judgement();
@@ -34,7 +34,7 @@ export class View {
     find("note").value = this.shownNote;
   }
 
-  /** What changes with a decision: the ladder, what reviewers said, notes of others. */
+  /** The parts that change with a decision: grades, decisions of reviewers, notes of others. */
   judgement() {
     const item = this.model.byRow.get(this.model.current);
     if (!item) return;
@@ -82,11 +82,11 @@ export class View {
     const box = find("verdicts");
     box.hidden = state.grades.length === 0;
     box.classList.toggle("is-disputed", state.is_disputed);
-    const said = state.grades.map(([name, grade]) =>
+    const decisions = state.grades.map(([name, grade]) =>
       make("li", {}, make("bdi", { class: "who" }, name), grade === null ? " skipped" : " chose ", grade === null ? "" : make("strong", {}, grade)),
     );
-    const words = state.is_disputed ? `Reviewers disagree; the latest grade, ${state.grade}, counts.` : "";
-    fill(box, make("ul", {}, ...said), words ? make("p", {}, words) : "");
+    const words = state.is_disputed ? `Reviewers disagree; the latest grade, ${state.grade}, is used.` : "";
+    fill(box, make("ul", {}, ...decisions), words ? make("p", {}, words) : "");
   }
 
   evidence(item) {
@@ -110,12 +110,12 @@ export class View {
     const row = this.model.current;
     if (!details.open || row === null) return;
     try {
-      const { events } = await ask(`/api/history/${row}`);
+      const { events } = await get(`/api/history/${row}`);
       if (row !== this.model.current) return;
-      const lines = events.map((event) => make("li", {}, make("time", { dateTime: event.time }, clock(event.time)), " ", make("bdi", { class: "who" }, event.reviewer), ` ${deed(event)}`));
-      fill(find("history-list"), ...(lines.length ? lines : [make("li", { class: "quiet" }, "Nothing yet.")]));
+      const lines = events.map((event) => make("li", {}, make("time", { dateTime: event.time }, clock(event.time)), " ", make("bdi", { class: "who" }, event.reviewer), ` ${description(event)}`));
+      fill(find("history-list"), ...(lines.length ? lines : [make("li", { class: "quiet" }, "No events yet.")]));
     } catch {
-      fill(find("history-list"), make("li", {}, "The server does not answer."));
+      fill(find("history-list"), make("li", {}, "The server does not respond."));
     }
   }
 
@@ -133,7 +133,7 @@ export class View {
     this.entries.get(model.current)?.element.scrollIntoView({ block: "nearest" });
   }
 
-  /** Make an entry of the list anew, if it looks different now: of a thousand, one or two do. */
+  /** Rebuild an entry of the list only if its look has changed. */
   renew(row, entry) {
     const looks = this.looks(row);
     if (looks === entry.looks) return;
@@ -156,7 +156,7 @@ export class View {
     const item = model.byRow.get(row);
     const state = model.state(row);
     const status = this.status(row);
-    const words = { open: "open", settled: `settled as ${state.grade}`, skipped: "skipped", pending: "not saved yet", disputed: "in disagreement" }[status];
+    const words = { open: "open", settled: `settled as ${state.grade}`, skipped: "skipped", pending: "not saved yet", disputed: "disputed" }[status];
     const button = make(
       "button",
       { type: "button", "aria-current": String(row === model.current), onclick: () => this.onOpen(row) },
@@ -176,7 +176,7 @@ export class View {
     find("fill-settled").style.width = share(counts.settled);
     find("fill-skipped").style.width = share(counts.skipped);
     find("track").setAttribute("aria-valuenow", String(counts.settled));
-    const more = [counts.skipped ? `${counts.skipped} skipped` : "", counts.disputed ? `${counts.disputed} in disagreement` : ""].filter(Boolean);
+    const more = [counts.skipped ? `${counts.skipped} skipped` : "", counts.disputed ? `${counts.disputed} disputed` : ""].filter(Boolean);
     find("progress-text").textContent = [`${counts.settled} of ${total} settled`, ...more].join(" · ");
   }
 }
@@ -194,13 +194,13 @@ function feature(column, cell) {
   const value = cell === null ? make("span", { class: "missing" }, "missing") : make("bdi", { title: cell }, column.kind === "number" ? compact(cell) : cell);
   const isUsed = column.role === "feature";
   const kind = `${column.kind === "number" ? "number" : "words"} ${isUsed ? "" : "unused"}`;
-  const name = make("dt", isUsed ? {} : { title: column.note || "not used for the judgement" }, make("bdi", {}, column.name));
+  const name = make("dt", isUsed ? {} : { title: column.note || "not used as a feature" }, make("bdi", {}, column.name));
   return make("div", { class: kind }, name, make("dd", {}, value));
 }
 
-function deed(event) {
+function description(event) {
   if (event.kind === "grade") return `chose ${event.grade}`;
   if (event.kind === "skip") return "skipped";
-  if (event.kind === "undo") return event.grade === null ? "took back a skip" : `took back ${event.grade}`;
+  if (event.kind === "undo") return event.grade === null ? "undid a skip" : `undid ${event.grade}`;
   return event.note ? `noted “${event.note}”` : "removed the note";
 }

@@ -1,8 +1,8 @@
-// Talking to the server, and the queue of what it has not yet said to be on disk.
+// Requests to the server, and the queue of writes that it has not confirmed yet.
 
 const meta = document.querySelector('meta[name="review-csrf"]');
 
-/** Something the server refused for good (asking again will not help), or could not do now (it may). */
+/** An error response of the server: final (a retry will not help) or temporary. */
 export class Refusal extends Error {
   constructor(status, words) {
     super(words);
@@ -11,11 +11,11 @@ export class Refusal extends Error {
   }
 }
 
-export async function ask(path) {
+export async function get(path) {
   return answered(await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(15000) }));
 }
 
-export async function tell(path, body) {
+export async function post(path, body) {
   const headers = { "Content-Type": "application/json", [meta.dataset.header]: meta.content };
   const options = { method: "POST", headers, body: JSON.stringify(body), signal: AbortSignal.timeout(30000) };
   return answered(await fetch(path, options));
@@ -23,12 +23,12 @@ export async function tell(path, body) {
 
 async function answered(response) {
   const answer = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Refusal(response.status, answer.error ?? `the server answered ${response.status}`);
+  if (!response.ok) throw new Refusal(response.status, answer.error ?? `the server responded with status ${response.status}`);
   return answer;
 }
 
-/** Writes in the order they were made. Each has a key, so that one sent twice is kept once, and stays in the browser's
- *  own storage until the server has answered: a reload or a dead server costs nothing. */
+/** Writes in order. Each has a key, so that the server stores it once even if it is sent twice, and stays in the
+ *  browser's storage until it is confirmed: a reload or a stopped server loses nothing. */
 export class Queue {
   constructor(subject, { onSaved, onWaiting, onRefused }) {
     this.prefix = `ordinoise-pending:${subject}:`;
@@ -57,7 +57,7 @@ export class Queue {
     return this.entries.findLast(isIt)?.body.note;
   }
 
-  /** Try at once, whatever the pause. */
+  /** Retry now instead of after the pause. */
   hurry() {
     this.wake();
   }
@@ -68,7 +68,7 @@ export class Queue {
     for (let pause = 400; this.entries.length; ) {
       const entry = this.entries[0];
       try {
-        const answer = await tell(`/api/${entry.action}`, entry.body);
+        const answer = await post(`/api/${entry.action}`, entry.body);
         this.#drop(entry);
         this.trouble = null;
         pause = 400;
@@ -95,7 +95,7 @@ export class Queue {
     try {
       localStorage.setItem(this.prefix + entry.body.key, JSON.stringify(entry));
     } catch {
-      // A browser without storage: the queue lives as long as the tab.
+      // Without storage, the queue is lost with the tab.
     }
   }
 

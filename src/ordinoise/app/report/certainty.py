@@ -1,0 +1,174 @@
+"""How certain the number of wrong labels is, and what would make it more certain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from ordinoise._text import percent
+from ordinoise.app.record import AuditRecord
+from ordinoise.app.report.sentences import is_clean
+from ordinoise.app.report.words import count, counted, printable
+
+# Half-widths of the interval, as shares of all labels, up to which the number is precise and fairly precise.
+PRECISE, FAIR = 0.03, 0.08
+# Below this many rows the advice is to grade more.
+FEW_ROWS = 500
+# A second rater gets enough rows to estimate the rate to within this half-width. All four are round numbers, chosen by
+# no run.
+WANTED = 0.03
+
+# What each doubt of the estimator means, by its code.
+MEANINGS = {
+    "few-samples": "There are few rows, so the estimate depends on prior assumptions about typical noise.",
+    "flat-likelihood": (
+        "Very different amounts of noise would explain these grades nearly as well. The features do not separate the "
+        "grades well enough to choose between them."
+    ),
+    "starts-disagree": (
+        "Two optimizations from different starting points ended at different amounts of noise, and both fit the data "
+        "nearly equally well."
+    ),
+    "only-neighbors": (
+        "Nearly all suspected errors are of a single grade. Given the features, such errors look the same as "
+        "neighboring grades that truly overlap."
+    ),
+    "maybe-clean": "It is also possible that the grades have no noise at all.",
+    "too-few-rows": "With so few rows, noise cannot be distinguished from chance.",
+}
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """A verdict, its reasons, and advice.
+
+    Attributes
+    ----------
+    verdict : str
+        Two or three words.
+    tone : {"good", "fair", "doubt"}
+        Color of the verdict.
+    explanation : str
+        Why this verdict.
+    doubts : tuple of (str, str)
+        Each doubt in plain words (may be empty) and in the words of the estimator.
+    advice : tuple of (str, str)
+        Title and text of each piece of advice.
+    """
+
+    verdict: str
+    tone: str
+    explanation: str
+    doubts: tuple[tuple[str, str], ...]
+    advice: tuple[tuple[str, str], ...]
+
+
+def certainty_of(record: AuditRecord) -> Certainty:
+    """How certain the number of wrong labels is, and what would make it more certain."""
+    doubts = tuple((MEANINGS.get(doubt.code, ""), printable(doubt.sentence)) for doubt in record.noise.doubts)
+    verdict, tone = _verdict(record)
+    return Certainty(verdict, tone, _explanation(record), doubts, tuple(_advice(record)))
+
+
+def _verdict(record: AuditRecord) -> tuple[str, str]:
+    if record.noise.source == "too few rows":
+        return "Unknown", "doubt"
+    if record.noise.source == "trusted":
+        return "Not estimated", "fair"
+    if record.noise.source == "given":
+        return "As certain as the given matrix", "fair"
+    if record.noise.is_in_doubt:
+        return "In doubt", "doubt"
+    half_width = _half_width(record) / max(record.n_graded, 1)
+    if half_width > FAIR:
+        return "Imprecise", "doubt"
+    return ("Precise", "good") if half_width <= PRECISE else ("Fairly precise", "fair")
+
+
+def _explanation(record: AuditRecord) -> str:
+    if record.noise.source == "too few rows":
+        return "There are too few rows to estimate the noise, so no label is flagged."
+    if record.noise.source == "trusted":
+        return "The labels were trusted, as requested, so no label is flagged."
+    half_width = _half_width(record)
+    within = f"the number of wrong grades is known to within about ±{count(half_width)}"
+    within += f" ({percent(half_width / max(record.n_graded, 1))} of all grades)."
+    if record.noise.source == "given":
+        return (
+            "The noise matrix was given. The interval covers the randomness of the rows, not errors of the matrix: if "
+            f"the matrix is wrong, so are all numbers here. If it is right, {within}"
+        )
+    if not record.noise.is_in_doubt:
+        return f"There is no sign that the noise is unidentifiable, and {within}"
+    return f"There are reasons to doubt the estimate, listed below. If it is right, {within}"
+
+
+def _half_width(record: AuditRecord) -> float:
+    """Half-width of the interval of the number of wrong labels; 0 if there is none."""
+    return 0.0 if record.wrong_low is None or record.wrong_high is None else (record.wrong_high - record.wrong_low) / 2
+
+
+def _share(record: AuditRecord) -> float:
+    """Assumed share of wrong labels for the size of a second rating: 0.5, the worst case, if it is unknown.
+
+    It is clipped to 0.02 to 0.5, and 0.05 for clean labels: round numbers, chosen by no run.
+    """
+    if record.wrong is None:
+        return 0.5
+    return 0.05 if is_clean(record) else min(max(record.wrong / record.n_graded, 0.02), 0.5)
+
+
+def _advice(record: AuditRecord) -> Sequence[tuple[str, str]]:
+    sample = _rows_to_grade_again(record)
+    advice = [
+        (
+            "Ask a second rater",
+            f"Have {_sample_words(record, sample)} graded again by a careful rater who does not see the first grade. "
+            f"If the second grades are right, they give the share of wrong ones to within about "
+            f"{_margin(record, sample)}, without any model.",
+        )
+    ]
+    if record.suspects:
+        advice.append(
+            (
+                "Review the suspicious rows",
+                "Open this audit with “ordinoise review” and decide row by row which grade is right. Reviewed grades "
+                "can be trusted in the next audit or fit (--reviewed).",
+            )
+        )
+    if record.noise.is_estimated:
+        advice.append(
+            (
+                "Use what is already known",
+                "If an earlier study measured how often each grade is recorded as another, pass that noise matrix "
+                "(--noise) in place of the estimate.",
+            )
+        )
+    if record.n_graded < FEW_ROWS:
+        text = "The estimate needs at least some hundreds of rows, better a few thousand."
+        advice.append(("Grade more rows", text))
+    return advice
+
+
+def _rows_to_grade_again(record: AuditRecord) -> int:
+    """Number of rows that give the rate to within `WANTED`: at least 100, rounded up to tens, at most all rows."""
+    share = _share(record)
+    needed = (_quantile(record) / WANTED) ** 2 * share * (1 - share)
+    return min(max(100, math.ceil(needed / 10) * 10), record.n_graded)
+
+
+def _sample_words(record: AuditRecord, sample: int) -> str:
+    rows = counted(sample, "row")
+    return f"all {rows}" if sample == record.n_graded else f"{rows}, drawn at random,"
+
+
+def _margin(record: AuditRecord, sample: int) -> str:
+    share = _share(record)
+    points = 100 * _quantile(record) * math.sqrt(share * (1 - share) / max(sample, 1))
+    return f"{points:.0f} percentage points" if round(points) > 1 else "one percentage point"
+
+
+def _quantile(record: AuditRecord) -> float:
+    return NormalDist().inv_cdf((1 + min(record.confidence, 0.999)) / 2)

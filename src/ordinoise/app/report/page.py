@@ -1,0 +1,59 @@
+"""The report page, rendered from findings."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from ordinoise._files import write_whole
+from ordinoise._text import percent
+from ordinoise.app.report import words
+from ordinoise.app.report.contents import Findings, contents_of
+from ordinoise.app.report.svg import ON_DARK, ON_LIGHT, grade_colors
+
+
+def write_report(path: Path, findings: Findings) -> None:
+    """Write the report as one HTML file that works without network, server or other files."""
+    write_whole(path, report_html(findings).encode())
+
+
+def report_html(findings: Findings) -> str:
+    """The report as HTML; the same findings give the same text."""
+    return _template().render(
+        contents=contents_of(findings),
+        style=_part("report.css") + _grade_variables(len(findings.record.classes)),
+        script=_part("report.js"),
+        script_hash=_hash(_part("report.js")),
+    )
+
+
+@cache
+def _template() -> Any:
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    filters = (words.count, words.counted, percent, words.number, words.shortened, words.printable)
+    environment.filters.update({one.__name__: one for one in filters})
+    return environment.from_string(_part("report.html.j2"))
+
+
+@cache
+def _part(name: str) -> str:
+    """A file of this package, with the line ends that browsers see, so that the hash of the script matches."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8").replace("\r\n", "\n")
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _grade_variables(n_classes: int) -> str:
+    light, dark = (
+        ";".join(f"--g{grade}:{color}" for grade, color in enumerate(grade_colors(n_classes, ends)))
+        for ends in (ON_LIGHT, ON_DARK)
+    )
+    return f":root{{{light}}}\n@media screen and (prefers-color-scheme: dark){{:root{{{dark}}}}}\n"

@@ -1,0 +1,193 @@
+"""Reader of CSV, Parquet and Feather files, with a one-sentence error for each thing that can be wrong."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection
+from pathlib import Path
+
+import polars as pl
+
+from ordinoise._validation import complain
+from ordinoise.app.tables.dialect import check_names, delimiter_in, header_of, n_fields, open_quote, records
+from ordinoise.app.tables.source import Source, not_utf8, open_source
+from ordinoise.columns.inference import as_text, nameless, typed
+
+# Some damaged files make polars panic, which is a BaseException in Python.
+FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError)
+
+
+def read_table(path: str | Path, *, keep_text: Collection[str] = ()) -> pl.DataFrame:
+    """The table in a CSV, Parquet or Feather file, every column with the type that all of its rows allow.
+
+    The format is inferred from the content, not from the suffix. In a CSV file the delimiter is inferred
+    (`delimiter_of`) and blank lines are skipped. Text is typed by one rule in every format, so that a CSV file and its
+    Parquet copy give the same table: a column becomes numbers, flags or dates if every cell is one, and the cells NA,
+    N/A, NaN, nan, null, NULL, None, ? and empty ones are missing.
+
+    Parameters
+    ----------
+    path : str or Path
+        A text file may be compressed with gzip.
+    keep_text : collection of str
+        Columns that stay text, such as categories that look like numbers in this file.
+
+    Raises
+    ------
+    ValueError
+        One sentence about what is wrong with the file.
+    """
+    return read_with_digest(path, keep_text=keep_text)[0]
+
+
+def read_with_digest(path: str | Path, *, keep_text: Collection[str] = ()) -> tuple[pl.DataFrame, str]:
+    """The table of a file and its SHA-256 digest, from one reading of the file."""
+    frame, digest = _read(path)
+    columns = frame.get_columns()
+    del frame
+    return typed_columns(columns, keep_text), digest
+
+
+def read_stored(path: str | Path) -> pl.DataFrame:
+    """The table with its cells as stored: text for a CSV file, the stored types for Parquet and Feather."""
+    return _read(path)[0]
+
+
+def typed_columns(columns: list[pl.Series], keep_text: Collection[str] = ()) -> pl.DataFrame:
+    """A table of the columns with the types that all of their rows allow; modifies the list."""
+    for index, column in enumerate(columns):
+        # Replaced one by one, so that the whole text is never in memory twice.
+        if column.dtype == pl.String and column.name not in keep_text:
+            columns[index] = typed(column)
+    return pl.DataFrame(columns)
+
+
+def read_text(path: str | Path) -> pl.DataFrame:
+    """The table with every cell as its text in the file, null if the cell is empty.
+
+    Rows and columns are those of `read_table`. The values of Parquet and Feather files are formatted as text.
+    """
+    return pl.DataFrame([as_text(column) for column in _read(path)[0].get_columns()])
+
+
+def _read(path: str | Path) -> tuple[pl.DataFrame, str]:
+    """The stored table with NaN and empty text as null, and the digest of the file."""
+    source = open_source(path)
+    frame = _read_cells(source) if source.kind == "text" else _read_typed(source.path, source.kind)
+    text = pl.col(pl.String)
+    frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), pl.when(text != "").then(text))
+    return frame, source.digest
+
+
+def _read_typed(path: Path, kind: str) -> pl.DataFrame:
+    """The table of a Parquet or Feather file."""
+    try:
+        # Given a path, polars would open a Parquet file twice.
+        with path.open("rb") as file:
+            frame = pl.read_parquet(file) if kind == "parquet" else pl.read_ipc(file)
+    except FAILURES:
+        name = {"parquet": "Parquet", "arrow": "Feather"}[kind]
+        raise complain("file", f"be a complete {name} file", f"damaged content in {str(path)!r}") from None
+    check_names(frame.columns)
+    _check_rows(frame, path)
+    return frame
+
+
+def _read_cells(source: Source) -> pl.DataFrame:
+    """The cells of a text file as text."""
+    delimiter = delimiter_in(source.text)
+    names = header_of(source, delimiter)
+    quote: str | None = '"'
+    frame = _parsed(source, delimiter, quote)
+    if frame is None:
+        frame, quote = _parsed_unquoted(source, delimiter, len(names)), None
+    if frame.width != len(names):
+        raise complain(
+            "file", f"have {len(names)} fields per row, as its header", f"{frame.width} in {str(source.path)!r}"
+        )
+    frame.columns = list(names)
+    frame = _without_blank_lines(frame, source, delimiter, quote)
+    _check_rows(frame, source.path)
+    return frame
+
+
+def _parsed(source: Source, delimiter: str, quote: str | None) -> pl.DataFrame | None:
+    """Every cell as text; None if polars cannot parse the file."""
+    try:
+        return pl.read_csv(source.text, separator=delimiter, quote_char=quote, infer_schema_length=0)
+    except FAILURES:
+        return None
+
+
+def _parsed_unquoted(source: Source, delimiter: str, n_columns: int) -> pl.DataFrame:
+    """The cells of a file whose quotes are ordinary characters, as in ``5" pipe``; refuses any other file."""
+    _check_encoding(source)
+    frame = _parsed(source, delimiter, None)
+    if frame is not None and frame.width == n_columns and not any(map(_opens_a_quote, frame.get_columns())):
+        return frame
+    _check_fields(source.text, delimiter, '"', n_columns)
+    raise _inseparable(source.path)
+
+
+def _inseparable(path: Path) -> ValueError:
+    return complain("file", "be CSV, Parquet or Feather", f"rows that cannot be separated in {str(path)!r}")
+
+
+def _opens_a_quote(column: pl.Series) -> bool:
+    return bool(nameless(column).str.starts_with('"').any())
+
+
+def _check_rows(frame: pl.DataFrame, path: Path) -> None:
+    if frame.width == 0 or frame.height == 0:
+        raise complain("file", "hold rows", f"only column names in {str(path)!r}")
+
+
+def _check_encoding(source: Source) -> None:
+    """Refuse the first byte that is not UTF-8."""
+    for number, line in enumerate(io.BytesIO(source.text), start=1):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            raise not_utf8(source.path, number, line[error.start]) from None
+
+
+def _check_fields(text: bytes, delimiter: str, quote: str | None, n_columns: int) -> tuple[list[int], int]:
+    """Numbers of the rows that are blank lines, and of all rows; refuses a row without `n_columns` fields."""
+    mark, blanks = delimiter.encode(), b" \r\n" if delimiter != " " else b"\r\n"
+    blank_rows = []
+    row = -1  # the header
+    lines = io.BytesIO(text)
+    for line, record in records(lines) if quote else enumerate(lines, start=1):
+        is_blank = not record.strip(blanks)
+        if is_blank and row < 0:
+            continue
+        if is_blank:
+            blank_rows.append(row)
+        elif (found := n_fields(record, mark) if quote else record.count(mark) + 1) != n_columns:
+            raise _wrong_width(record, line, found, n_columns)
+        row += 1
+    return blank_rows, row
+
+
+def _wrong_width(record: bytes, line: int, found: int, n_columns: int) -> ValueError:
+    if record.count(b'"') % 2:
+        return open_quote(line)
+    return complain("file", f"have {n_columns} fields per row, as its header", f"{found} on line {line}")
+
+
+def _without_blank_lines(frame: pl.DataFrame, source: Source, delimiter: str, quote: str | None) -> pl.DataFrame:
+    """The frame without the rows that come from blank lines; refuses rows with too few fields.
+
+    Both kinds of row end in a null, so that a file without a null in its last column need not be checked.
+    """
+    if frame.width < 2 or frame.to_series(-1).null_count() == 0:
+        return frame
+    blank_rows, n_rows = _check_fields(source.text, delimiter, quote, frame.width)
+    if n_rows != frame.height:
+        # Older versions of polars accept quotes that are ordinary characters.
+        blank_rows, n_rows = _check_fields(source.text, delimiter, None, frame.width)
+    if n_rows != frame.height:
+        raise _inseparable(source.path)
+    if not blank_rows:
+        return frame
+    return frame.filter(~pl.Series(range(frame.height), dtype=pl.Int64).is_in(blank_rows))

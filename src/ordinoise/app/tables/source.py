@@ -1,0 +1,147 @@
+"""A file opened for reading: its format, its digest and its unpacked text, with an error if it cannot be read."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BufferedReader
+from pathlib import Path
+
+from ordinoise._validation import complain
+from ordinoise.columns.names import meant
+
+# The format and the delimiter are inferred from this many bytes; a round number, chosen by no run.
+SAMPLE_BYTES = 1 << 18
+BINARY_SUFFIXES = (".parquet", ".feather", ".arrow", ".ipc")
+_GZIP = b"\x1f\x8b"
+_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+_ARCHIVES = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"\xd0\xcf\x11\xe0": "an Excel workbook"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that was opened once.
+
+    Attributes
+    ----------
+    path : Path
+    kind : {"text", "parquet", "arrow"}
+        Format, by the first bytes; the suffix does not matter.
+    digest : str
+        SHA-256 of the file as it is on disk, as 64 hexadecimal digits.
+    text : bytes
+        The whole content of a text file, unpacked; empty for Parquet and Feather, which polars reads from the path.
+    """
+
+    path: Path
+    kind: str
+    digest: str
+    text: bytes = field(default=b"", repr=False)
+
+
+def open_source(path: str | Path) -> Source:
+    """The file at `path`, opened once: its kind, its digest and, for text, its content.
+
+    Digest and text come from the same bytes, so that they agree even if the file is replaced meanwhile.
+    """
+    path = as_file(path)
+    with open_bytes(path) as file:
+        kind = kind_of(path, _head(file))
+        file.seek(0)
+        if kind != "text":
+            return Source(path, kind, hashlib.file_digest(file, "sha256").hexdigest())
+        raw = file.read()
+        text = gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+        return Source(path, kind, hashlib.sha256(raw).hexdigest(), text)
+
+
+def digest_of(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, as 64 hexadecimal digits."""
+    with open_bytes(as_file(path)) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def head_of(path: Path) -> bytes:
+    """The first bytes of a file, unpacked if it is a gzip file."""
+    with open_bytes(path) as file:
+        return _head(file)
+
+
+def as_file(path: str | Path) -> Path:
+    """`path` if it is a regular file."""
+    path = Path(path)
+    try:
+        if path.is_dir():
+            raise complain("file", "be a file", f"the folder {str(path)!r}")
+        if not path.exists():
+            raise complain("file", "exist", repr(str(path)), _near_file(path))
+        if not path.is_file():
+            raise complain("file", "be a regular file", repr(str(path)))
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return path
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[BufferedReader]:
+    """The open file; refuses an empty one, and turns failures to read or unpack it into one-sentence errors."""
+    try:
+        with path.open("rb") as file:
+            if not file.read(1):
+                raise complain("file", "hold a table", f"the empty file {str(path)!r}")
+            file.seek(0)
+            yield file
+    except (OSError, EOFError, zlib.error) as error:
+        raise unreadable(path, error) from None
+
+
+def _head(file: BufferedReader) -> bytes:
+    is_packed = file.read(2) == _GZIP
+    file.seek(0)
+    return (gzip.GzipFile(fileobj=file) if is_packed else file).read(SAMPLE_BYTES)
+
+
+def kind_of(path: Path, head: bytes) -> str:
+    """Format by the first bytes: ``"parquet"``, ``"arrow"`` or ``"text"``; the suffix does not matter."""
+    if head.startswith(b"ARROW1\0\0"):
+        return "arrow"
+    if head.startswith(b"PAR1") and b"\0" in head:
+        return "parquet"
+    if head[:2] in _MARKS:
+        raise complain("file", "be text in UTF-8", f"{_MARKS[head[:2]]} in {str(path)!r}", "save it as UTF-8")
+    if head[:4] in _ARCHIVES:
+        advice = "save the sheet as CSV (UTF-8)"
+        raise complain("file", "be CSV, Parquet or Feather", f"{_ARCHIVES[head[:4]]}, {str(path)!r}", advice)
+    if b"\0" in head and path.suffix.lower() in BINARY_SUFFIXES:
+        raise complain("file", "be readable", f"damaged content in {str(path)!r}", "create the file again")
+    if b"\0" in head:
+        raise complain("file", "be CSV, Parquet or Feather", f"the binary file {str(path)!r}")
+    if b"\r" in head and b"\n" not in head:
+        advice = "save it as CSV (UTF-8)"
+        raise complain("file", "end its lines with a line feed", f"carriage returns alone in {str(path)!r}", advice)
+    return "text"
+
+
+def not_utf8(path: Path, line: int, byte: int) -> ValueError:
+    """The error about a byte that is not valid UTF-8."""
+    return complain(
+        "file", "be text in UTF-8", f"byte 0x{byte:02x} on line {line} of {str(path)!r}", "save it as UTF-8"
+    )
+
+
+def unreadable(path: Path, error: Exception) -> ValueError:
+    """The error about a file that cannot be read or unpacked."""
+    reason = getattr(error, "strerror", None) or "it is damaged"
+    return complain("file", "be readable", f"{str(path)!r}: {reason}")
+
+
+def _near_file(path: Path) -> str:
+    """Advice for a missing file: the file or folder that was probably meant."""
+    try:
+        return meant(path.name, sorted(entry.name for entry in path.parent.iterdir()))
+    except OSError:
+        return f"there is no folder {str(path.parent)!r}"

@@ -1,0 +1,87 @@
+"""Writer of CSV, Parquet and Feather files, which never overwrites a file or leaves an incomplete one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+
+from ordinoise._files import refuse_existing, whole_file
+from ordinoise._validation import complain
+from ordinoise.app.tables.reader import FAILURES
+from ordinoise.columns.inference import DATE_TEXT, TIME_TEXT, as_text
+from ordinoise.columns.names import listed
+
+SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
+_FORMULA = r"^[=+\-@\t\r]"
+_PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+
+
+def write_table(frame: pl.DataFrame, path: str | Path, *, delimiter: str = ",", neutral: bool = False) -> None:
+    """Write a table in the format that the suffix of `path` names.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    path : str or Path
+        New file ending in .csv, .tsv, .parquet, .feather or .arrow, in a folder that exists.
+    delimiter : str
+        The character between the fields of a .csv file; a .tsv file has tabs.
+    neutral : bool
+        Whether to put an apostrophe before text that a spreadsheet would run as a formula (.csv and .tsv only).
+
+    Raises
+    ------
+    ValueError
+        Why nothing was written, in one sentence.
+    """
+    if len(delimiter.encode()) != 1:
+        raise complain("delimiter", "be a single character", repr(delimiter))
+    path = _as_new_file(path)
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        frame = pl.DataFrame([_writable(column) for column in frame.get_columns()])
+        frame = _neutral(frame) if neutral else frame
+    try:
+        with whole_file(path) as file:
+            _write(frame, file, suffix, "\t" if suffix == ".tsv" else delimiter)
+    except FAILURES as error:
+        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
+        raise complain("out", "be writable", f"{str(path)!r}: {reason}", "nothing was written") from None
+
+
+def _as_new_file(path: str | Path) -> Path:
+    """`path` if a new table can be written there."""
+    path = Path(path)
+    if path.suffix.lower() not in SUFFIXES:
+        raise complain("out", f"end in one of {listed(SUFFIXES)}", repr(str(path)))
+    refuse_existing("out", path)
+    if not path.parent.is_dir():
+        raise complain("out", "be in a folder that exists", repr(str(path)))
+    return path
+
+
+def _write(frame: pl.DataFrame, file: IO[bytes], suffix: str, delimiter: str) -> None:
+    if suffix == ".parquet":
+        frame.write_parquet(file)
+    elif suffix in (".feather", ".arrow"):
+        frame.write_ipc(file, compression="lz4")
+    else:
+        frame.write_csv(file, separator=delimiter, date_format=DATE_TEXT, datetime_format=TIME_TEXT)
+
+
+def _writable(column: pl.Series) -> pl.Series:
+    """The column as CSV can hold it: lists, bytes and times with a time zone become text."""
+    is_odd = column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Duration, pl.Object)
+    is_zoned = isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None
+    return as_text(column) if is_odd or is_zoned else column
+
+
+def _neutral(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table with an apostrophe before every text and name that a spreadsheet would run as a formula."""
+    texts = pl.col(pl.String, pl.Categorical).cast(pl.String)
+    risky = texts.str.contains(_FORMULA) & ~texts.str.contains(_PLAIN_NUMBER)
+    frame = frame.with_columns(pl.when(risky).then(pl.lit("'") + texts).otherwise(texts).name.keep())
+    frame.columns = [f"'{name}" if name[:1] in tuple("=+-@\t\r") else name for name in frame.columns]
+    return frame

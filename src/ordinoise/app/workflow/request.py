@@ -1,0 +1,91 @@
+"""What a person asks of a file: the arguments of the verbs that read a table with grades."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+# The command line takes its options, defaults and help from these classes: this module must stay quick to import.
+
+
+@dataclass(frozen=True)
+class GradedFile:
+    """A table with a column of grades.
+
+    Parameters
+    ----------
+    file
+        Table to read: CSV with any delimiter, Parquet or Feather.
+    target
+        Column of grades.
+    order
+        Grades from lowest to highest, such as low,medium,high; required if they are text.
+    """
+
+    file: Path
+    _: KW_ONLY
+    target: str
+    order: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request(GradedFile):
+    """A fit, an audit or a noise estimate of a file.
+
+    Parameters
+    ----------
+    ignore
+        Column that is not a feature; may be repeated.
+    learner
+        auto, mlp, boosting or blend.
+    noise
+        estimate; none to trust the grades; or a file with the noise matrix: one row per true grade, no header.
+    decision
+        How a grade is picked from its probabilities: median, mode or mean.
+    seed
+        Random seed; the same seed gives the same result.
+    jobs
+        Number of fits to run in parallel; all processors by default.
+    """
+
+    ignore: tuple[str, ...] = ()
+    learner: str = "auto"
+    noise: str = "estimate"
+    decision: str = "median"
+    seed: int = 0
+    jobs: int | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """The options that change the result, as plain values for JSON."""
+        return {name: value for name, value in asdict(self).items() if name not in ("file", "target", "jobs")}
+
+    @classmethod
+    def from_settings(cls, file: Path, target: str, settings: dict[str, Any]) -> Request:
+        """The request with these `settings`; entries that are not options are ignored."""
+        names = ("order", "learner", "noise", "decision", "seed")
+        options = {name: settings[name] for name in names}
+        return cls(file, target=target, ignore=tuple(settings["ignore"]), **options)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorruptionRequest(GradedFile):
+    """A copy of a file with noise added to its grades.
+
+    Parameters
+    ----------
+    rate
+        Strength of the noise; for inverse_decay the probability of each neighboring grade, half of it two grades away,
+        a third of it three grades away.
+    kind
+        inverse_decay, exponential_decay, adjacent or uniform.
+    noise
+        File with a noise matrix instead of kind and rate: one row per true grade, no header.
+    seed
+        Random seed; the same seed gives the same file.
+    """
+
+    rate: float = 0.15
+    kind: str = "inverse_decay"
+    noise: Path | None = None
+    seed: int = 0

@@ -1,0 +1,47 @@
+"""Reviewed grades as trusted labels: for a fit or an audit, and for a new estimate that the review page starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ordinoise._validation import complain
+from ordinoise.app.record import AuditRecord, read_record
+from ordinoise.app.review.decisions import DECISIONS, open_decisions
+from ordinoise.app.review.refit import Refit, RefitOutcome
+from ordinoise.app.tables import digest_of
+from ordinoise.app.workflow.fit import Trusted, learn
+from ordinoise.app.workflow.request import Request
+
+
+def reviewed_labels(folder: Path, file: Path) -> Trusted:
+    """Rows of a file that were settled in the review of its audit, and their grades."""
+    record = read_record(folder)
+    _check_same(record, file)
+    if not (folder / DECISIONS).exists():
+        raise complain("reviewed", "be the folder of an audit with reviewed rows", repr(str(folder)))
+    with open_decisions(folder, record) as store:
+        rows, grades = store.trusted()
+    return np.array(rows, dtype=np.int64), tuple(grades)
+
+
+def refit_of(folder: Path) -> Refit:
+    """The function that the review page calls to estimate the noise again, with the decisions as trusted labels."""
+    record = read_record(folder)
+    request = Request.from_settings(Path(record.source), record.target, dict(record.settings))
+
+    def refit(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
+        _check_same(record, request.file)
+        found = learn(replace(request, noise="estimate"), trusted=(np.array(rows, dtype=np.int64), tuple(grades)))
+        return RefitOutcome(record.noise, found.model.noise_, len(rows))
+
+    return refit
+
+
+def _check_same(record: AuditRecord, file: Path) -> None:
+    if digest_of(file) != record.digest:
+        advice = "row numbers may have shifted; audit the file again"
+        raise complain("file", "be unchanged since its audit", f"{str(file)!r}, which has changed", advice)

@@ -1,0 +1,112 @@
+"""How many labels are wrong, with an interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordinoise._validation import Floats, Ints
+from ordinoise.audit.posterior import deconvolved, posterior
+from ordinoise.scoring.metrics import normal_reach
+
+MOST_ROWS = 2000
+"""Rows that the variance over replicates is computed on, to bound its cost. A round number, chosen by no run."""
+
+
+@dataclass(frozen=True)
+class WrongCount:
+    """An estimated number of wrong labels.
+
+    Attributes
+    ----------
+    value : float
+        Expected number.
+    standard_error : float
+        Standard error of the number.
+    low, high : float
+        Interval of level `confidence`, within 0 and `n_samples`.
+    n_samples : int
+        Number of labels.
+    confidence : float
+        Level of the interval.
+    """
+
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    n_samples: int
+    confidence: float
+
+    @property
+    def share(self) -> float:
+        """Expected share of wrong labels."""
+        return self.value / self.n_samples
+
+    def __str__(self) -> str:
+        interval = f"{self.confidence:.0%} interval {self.low:.0f} to {self.high:.0f}"
+        return f"about {self.value:.0f} of {self.n_samples} labels are wrong ({interval})"
+
+
+def wrong_count(
+    probabilities: Floats, recorded: Ints, noise_matrix: Floats, replicates: Floats, confidence: float = 0.95
+) -> WrongCount:
+    """Expected number of wrong labels, with an interval.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_samples, n_classes)
+        Of the true label, given the features.
+    recorded : int array of shape (n_samples,)
+        Recorded labels as ranks.
+    noise_matrix : array of shape (n_classes, n_classes)
+        ``[true, recorded]``.
+    replicates : array of shape (n_replicates, n_classes, n_classes)
+        Draws of the matrix that carry its uncertainty; may be empty.
+    confidence : float, default=0.95
+        Level of the interval.
+
+    Notes
+    -----
+    Two variances are added: that of independent labels, each wrong with its own probability (Poisson-binomial), and,
+    with replicates, that of the estimated matrix. Under another matrix the probabilities change so that they predict
+    the same recorded labels. The error of the probabilities themselves is not included.
+    """
+    wrong = _probability_wrong(probabilities, recorded, noise_matrix)
+    variance = float((wrong * (1 - wrong)).sum())
+    variance += _matrix_variance(probabilities, recorded, noise_matrix, replicates, wrong)
+    value, n_samples = float(wrong.sum()), len(recorded)
+    error = float(np.sqrt(variance))
+    # Where every label is certain the interval is a point, also at a confidence of one.
+    reach = normal_reach(error, confidence) if error else 0.0
+    return WrongCount(value, error, max(0.0, value - reach), min(value + reach, n_samples), n_samples, confidence)
+
+
+def _probability_wrong(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> Floats:
+    return 1 - posterior(probabilities, recorded, noise_matrix)[np.arange(len(recorded)), recorded]
+
+
+def _matrix_variance(
+    probabilities: Floats, recorded: Ints, noise_matrix: Floats, replicates: Floats, wrong: Floats
+) -> float:
+    """Variance of the number of wrong labels over the replicates; infinite if fewer than two allow every label."""
+    usable = [replicate for replicate in replicates if (replicate[:, np.unique(recorded)] > 0).any(axis=0).all()]
+    if len(usable) < 2:
+        return 0.0 if len(replicates) == 0 else np.inf
+    rows = _spread_rows(wrong)
+    chosen, labels = probabilities[rows], recorded[rows]
+    explained = chosen @ noise_matrix
+    counts = [
+        _probability_wrong(deconvolved(explained, replicate, start=chosen), labels, replicate).sum()
+        for replicate in usable
+    ]
+    return float(np.var(counts, ddof=1)) * (len(recorded) / len(rows)) ** 2
+
+
+def _spread_rows(wrong: Floats) -> Ints:
+    """Rows that represent all: evenly spaced from the least to the most suspicious."""
+    if len(wrong) <= MOST_ROWS:
+        return np.arange(len(wrong))
+    places = ((np.arange(MOST_ROWS) + 0.5) * len(wrong) / MOST_ROWS).astype(np.int64)
+    return np.argsort(wrong, kind="stable")[places]

@@ -1,0 +1,216 @@
+"""The search for wrong labels: from features, by fitting a model, or from existing probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ordinoise._validation import (
+    Floats,
+    Ints,
+    as_choice,
+    as_count,
+    as_flag,
+    as_generator,
+    as_number,
+    as_probabilities,
+    as_same_length,
+    complain,
+)
+from ordinoise.audit.count import wrong_count
+from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
+from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_of
+from ordinoise.audit.posterior import calibrated, deconvolved, posterior
+from ordinoise.classifiers import OrdinalClassifier
+from ordinoise.estimation.resolution import resolve_noise
+from ordinoise.labels import as_column, ordered_classes, ranks_of
+from ordinoise.noise import Noise
+
+# Deconvolution steps, chosen by `studies.audit`: few before calibration, which sharpens too, more without it.
+STEPS_BEFORE_CALIBRATION, STEPS_ALONE = 3, 30
+
+
+def find_label_issues(
+    X: Any,
+    y: Any,
+    *,
+    noise: Any = "estimate",
+    estimator: Any = None,
+    n_folds: int = 5,
+    calibrate: bool = True,
+    rank_by: str = "expected_distance",
+    classes: Sequence[Any] | NDArray[Any] | None = None,
+    trusted: Any = None,
+    confidence: float = 0.95,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> LabelIssues:
+    """Every label with the probability that it is wrong and the grade it should have, out of fold.
+
+    By default this is what ``ordinoise audit`` does: the same columns, the same models, the same numbers.
+
+    Parameters
+    ----------
+    X : array or frame of shape (n_samples, n_features)
+        Numbers and, in a frame, categories and dates; free text and row numbers are ignored, with a warning.
+    y : column of shape (n_samples,)
+        Labels as recorded.
+    noise : "estimate", array, mapping, Noise or estimator, default="estimate"
+        Noise of the labels, ``noise_matrix[true, recorded]``: estimated from `X` and `y`, known, or by your own
+        estimator. Its replicates widen the interval of `expected_wrong`.
+    estimator : classifier, optional
+        By default :class:`OrdinalClassifier`, with its own out-of-fold predictions. Another of ours (or a pipeline
+        around it) is given the noise matrix and predicts the true label; any other with `predict_proba` predicts the
+        recorded label, and the noise matrix converts that to the true one.
+    n_folds : int, default=5
+        Folds for your own `estimator`: no label is judged by a model that saw it.
+    calibrate : bool, default=True
+        Whether to calibrate the probabilities on the recorded labels, through the noise matrix.
+    rank_by : {"expected_distance", "probability_wrong"}, default="expected_distance"
+        What makes a label suspicious.
+    classes : sequence, optional
+        The grades from lowest to highest, if `y` is text or lacks some.
+    trusted : (rows, labels), optional
+        Numbers of rows whose true label is known, and those labels; for the default estimator.
+    confidence : float, default=0.95
+        Level of the interval of `expected_wrong`.
+    random_state : int, Generator, RandomState or None
+        Folds, and every `random_state` in the estimators that is None.
+    n_jobs : int, optional
+        Number of fits at a time, in threads.
+
+    Examples
+    --------
+    >>> from ordinoise import corrupt, find_label_issues, inverse_decay
+    >>> from ordinoise.datasets import synthetic
+    >>> data, noise = synthetic(300, random_state=0), inverse_decay(4, 0.1)
+    >>> recorded = corrupt(data.labels, noise, random_state=0)
+    >>> issues = find_label_issues(data.features, recorded, noise=noise, random_state=0)
+    >>> bool((recorded != data.labels)[issues.worst[:50]].mean() > 0.9)
+    True
+    """
+    as_choice("rank_by", rank_by, RANKINGS)
+    as_flag("calibrate", calibrate)
+    if noise is None:
+        advice = "labels without noise have no issues"
+        raise complain("noise", "be 'estimate', a noise matrix or an estimator", "None", advice)
+    options: dict[str, Any] = {"calibrate": calibrate, "rank_by": rank_by, "confidence": confidence}
+    if estimator is None:
+        model = OrdinalClassifier(noise=noise, classes=classes, n_jobs=n_jobs, random_state=random_state)
+        model.fit(X, y, trusted=trusted)
+        assert model.out_of_fold_ is not None
+        found = issues_from_probabilities(model.out_of_fold_, y, model.noise_, classes=model.classes_, **options)
+        return replace(found, library=library_of(X))
+    if trusted is not None:
+        raise complain("trusted", "be None with an estimator of your own", "labels")
+    ordered = ordered_classes(y, classes)
+    recorded = ranks_of("y", y, ordered)
+    table = X if hasattr(X, "shape") else np.asarray(X)
+    as_same_length("y", len(recorded), "X", table.shape[0])
+    n_folds = as_count("n_folds", n_folds, 2)
+    if len(recorded) < n_folds:
+        raise complain("n_folds", f"be at most the number of samples ({len(recorded)})", n_folds)
+    if not hasattr(estimator, "predict_proba"):
+        raise complain("estimator", "have predict_proba", type(estimator).__name__)
+    rng = as_generator(random_state)
+    # The default noise estimator takes arrays of numbers only.
+    known, _ = resolve_noise(noise, _numbers(table), recorded, len(ordered), None, int(rng.integers(2**31)))
+    _refuse_impossible(recorded, known.matrix, ordered)
+    probabilities = out_of_fold_probabilities(estimator, table, recorded, known.matrix, n_folds, rng, n_jobs)
+    of = "recorded" if noise_prefix(estimator) is None else "true"
+    found = issues_from_probabilities(probabilities, y, known, of=of, classes=ordered, **options)
+    return replace(found, library=library_of(table))
+
+
+def issues_from_probabilities(
+    probabilities: ArrayLike,
+    y: Any,
+    noise: Any,
+    *,
+    of: str = "true",
+    calibrate: bool = True,
+    rank_by: str = "expected_distance",
+    classes: Sequence[Any] | NDArray[Any] | None = None,
+    confidence: float = 0.95,
+) -> LabelIssues:
+    """Every label with the probability that it is wrong, from existing class probabilities.
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_samples, n_classes)
+        One column per class, in order, by models that did not see these labels.
+    y : column of shape (n_samples,)
+        Labels as recorded.
+    noise : array, mapping, Noise, or fitted estimator or classifier
+        Noise of the labels; its replicates widen the interval of `expected_wrong`. For several raters the average
+        matrix is used.
+    of : {"true", "recorded"}, default="true"
+        Whether the probabilities are of the true or of the recorded label; a model that trusted the labels predicts the
+        recorded one.
+    calibrate, rank_by, classes, confidence
+        As in :func:`find_label_issues`. Without `calibrate` each sample is judged by its own probabilities alone.
+
+    Examples
+    --------
+    >>> from ordinoise.audit import issues_from_probabilities
+    >>> from ordinoise.noise import adjacent
+    >>> noise = adjacent(3, up=0.2, down=0.1)
+    >>> issues = issues_from_probabilities([[0.9, 0.1, 0], [0, 0.2, 0.8]], [1, 2], noise, calibrate=False)
+    >>> issues.probability_wrong.round(2).tolist(), issues.suggested.tolist()
+    ([0.72, 0.05], [0, 2])
+    """
+    as_choice("of", of, ("true", "recorded"))
+    as_flag("calibrate", calibrate)
+    as_choice("rank_by", rank_by, RANKINGS)
+    level = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
+    checked = as_probabilities("probabilities", _numbers(probabilities)).clip(min=0)
+    record = Noise.of(noise, checked.shape[1]).average
+    ordered = _grades(y, classes, checked.shape[1])
+    recorded = ranks_of("y", y, ordered)
+    as_same_length("y", len(recorded), "probabilities", len(checked))
+    _refuse_impossible(recorded, record.matrix, ordered)
+    true = _of_true_labels(checked, recorded, record.matrix, of, calibrate)
+    count = None
+    if record.source != "too few rows":
+        count = wrong_count(true, recorded, record.matrix, record.replicates, level)
+    after = posterior(true, recorded, record.matrix)
+    return issues_from(after, recorded, ordered, record, count, rank_by, library_of(probabilities))
+
+
+def _of_true_labels(probabilities: Floats, recorded: Ints, noise_matrix: Floats, of: str, calibrate: bool) -> Floats:
+    """Probabilities of the true label given the features."""
+    true = probabilities
+    if of == "recorded":
+        n_iter = STEPS_BEFORE_CALIBRATION if calibrate else STEPS_ALONE
+        true = deconvolved(probabilities, noise_matrix, n_iter=n_iter)
+    return calibrated(true, recorded, noise_matrix) if calibrate else true
+
+
+def _numbers(table: Any) -> Any:
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    return frame.to_numpy() if isinstance(frame, nw.DataFrame) else table
+
+
+def _grades(y: Any, classes: Sequence[Any] | NDArray[Any] | None, n_classes: int) -> NDArray[Any]:
+    """The grades in order; 0..n_classes-1 if `y` holds ranks but lacks some."""
+    ordered = ordered_classes(y, classes)
+    if len(ordered) == n_classes:
+        return ordered
+    ranks = np.arange(n_classes)
+    if classes is None and len(ordered) < n_classes and np.isin(as_column("y", y), ranks).all():
+        return ranks
+    advice = "pass classes=, the grades from lowest to highest" if classes is None else ""
+    raise complain("classes", f"name all {n_classes} columns of probabilities", ordered.tolist(), advice)
+
+
+def _refuse_impossible(recorded: Ints, noise_matrix: Floats, classes: NDArray[Any]) -> None:
+    found = np.unique(recorded)
+    never = found[(noise_matrix[:, found] == 0).all(axis=0)]
+    if len(never):
+        label = classes[never[0]].item()
+        raise complain("noise_matrix", "allow every label in y", f"a column of zeros for {label!r}")

@@ -1,0 +1,272 @@
+"""Arguments of `OrdinalTorchClassifier` in the form of the PyTorch training loop; loads PyTorch on first use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import validate_data
+
+from ordinoise._validation import Floats, as_choice, as_count, as_number, complain
+from ordinoise.crossfit import center_and_scale, split_rows
+from ordinoise.estimation.resolution import needs_data, resolve_noise
+from ordinoise.labels import ordered_classes
+from ordinoise.noise import Noise
+
+if TYPE_CHECKING:
+    from ordinoise.classifiers.torch import OrdinalTorchClassifier
+    from ordinoise.learners.torch.batches import Batches
+    from ordinoise.learners.torch.heads import OrdinalModule
+    from ordinoise.learners.torch.objective import Objective
+    from ordinoise.learners.torch.settings import TrainingSettings
+    from ordinoise.learners.torch.team import Team
+
+STREAM_ROWS = 10**9  # stands for an unknown number of rows: the automatic batch is then the largest
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Everything that a fit needs of the data.
+
+    Attributes
+    ----------
+    classes, noise
+        Labels in order, and their noise.
+    training, validation : Batches
+        Samples to train on, and samples to stop by.
+    class_frequencies : array of shape (n_classes,) or None
+        How often each label was recorded; None if unknown.
+    center, scale : array or None
+        Mean and standard deviation to standardize the features by.
+    n_rows : int or None
+        Samples to train on; None if unknown.
+    """
+
+    classes: NDArray[Any]
+    noise: Noise
+    training: Batches
+    validation: Batches | None
+    class_frequencies: Floats | None = None
+    center: Floats | None = None
+    scale: Floats | None = None
+    n_rows: int | None = None
+
+
+def array_task(
+    model: OrdinalTorchClassifier,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    raters: Any,
+    validation: Any,
+    rng: np.random.Generator,
+    *,
+    reset: bool = True,
+    classes: Any = None,
+) -> Task:
+    """The task of samples in memory: an array, a frame or a tensor."""
+    from ordinoise.learners.torch.samples import array_batches
+
+    noise_seed, seed = rng.integers(2**31, size=2).tolist()
+    features = checked_inputs(model, X, reset=reset)
+    stated = model.classes if classes is None else classes
+    ordered, ranks = model._checked_labels(_as_numpy(y), len(features), stated)
+    column = np.empty((len(features), 1))
+    weights = model._checked_weights(_as_numpy(sample_weight), _as_numpy(y), column, model.class_weight)
+    noise, index = resolve_noise(
+        model.noise, _estimation_inputs(model, features), ranks, len(ordered), _as_numpy(raters), noise_seed,
+        base=_base_parameters(model),
+    )  # fmt: skip
+    fraction = model._stopping_share() if validation is None else 0.0
+    rows, stopping_rows = split_rows(ranks, weights, fraction, rng)
+    weights = weights / weights[rows].mean()
+    size = model._batch_rows(len(rows))
+    training = array_batches(features, ranks, weights, index, rows, size, model.shuffle, seed)
+    stopping: Batches | None = None
+    if stopping_rows is not None:
+        stopping = array_batches(features, ranks, weights, index, stopping_rows, max(size, 1024), False, seed)
+    elif validation is not None:
+        stopping = _validation_batches(model, validation, ordered, noise)
+    center, scale = None, None
+    if standardizes(model):
+        if np.ndim(features) != 2:
+            raise complain("standardize", "be False for inputs that are not rows of numbers", "True")
+        center, scale = center_and_scale(np.asarray(_as_numpy(features)), rows, weights)
+    frequencies = np.bincount(ranks[rows], weights=weights[rows], minlength=len(ordered))
+    return Task(ordered, noise, training, stopping, frequencies.astype(np.float64), center, scale, len(rows))
+
+
+def dataset_task(model: OrdinalTorchClassifier, X: Any, validation: Any, rng: np.random.Generator, team: Team) -> Task:
+    """The task of a dataset or a stream, which yields its own labels."""
+    from ordinoise.learners.torch.parquet import ParquetStream, summary
+    from ordinoise.learners.torch.samples import dataset_batches, n_samples, split_dataset
+
+    classes = dataset_classes(model)
+    noise = _known_noise(model.noise, len(classes))
+    read = _reader(model, classes)
+    _, seed = rng.integers(2**31, size=2).tolist()  # two draws as for arrays, so that both get the same initial weights
+    (source, rows), stopping = (X, None), None
+    if model.early_stopping and validation is None:
+        (source, rows), held_out = split_dataset(X, model._stopping_share(), seed)
+        stopping = dataset_batches(held_out[0], read, 1024, False, seed, model.num_workers, held_out[1])
+    elif validation is not None:
+        stopping = _validation_batches(model, validation, classes, noise)
+    length = n_samples(source) if rows is None else len(rows)
+    size = model._batch_rows(STREAM_ROWS if length is None else length)
+    training = dataset_batches(source, read, size, model.shuffle, seed, model.num_workers, rows)
+    if isinstance(source, ParquetStream) and (standardizes(model) or model.thresholds == "ordered"):
+        seen = summary(source, read, len(classes), team)
+        center, scale = (seen.center, seen.scale) if standardizes(model) else (None, None)
+        return Task(classes, noise, training, stopping, seen.class_counts, center, scale, length)
+    return Task(classes, noise, training, stopping, n_rows=length)
+
+
+def checked_inputs(model: OrdinalTorchClassifier, X: Any, *, reset: bool) -> Any:
+    """Features as finite floats, of any number of dimensions with a module of the user's; tensors unchanged."""
+    from ordinoise.learners.torch.samples import is_tensor
+
+    if is_tensor(X):
+        if reset and X.ndim > 1:
+            model.n_features_in_ = int(X.shape[1])
+        return X
+    if model.module is None or np.ndim(X) <= 2:
+        return model._checked_features(X, reset=reset)
+    return validate_data(model, X, reset=reset, dtype=[np.float64, np.float32], allow_nd=True)
+
+
+def start(model: OrdinalTorchClassifier, task: Task) -> OrdinalModule:
+    """The untrained module with its head."""
+    from ordinoise.learners.torch.modules import default_model, model_on
+
+    scaling = None if task.center is None else (task.center, task.scale)
+    head = (len(task.classes), model.thresholds, task.class_frequencies)
+    if model.module is None:
+        return default_model(task.training, model._layer_sizes(), model.activation, scaling, *head)
+    return model_on(model.module, task.training, scaling, *head)
+
+
+def check_settings(model: OrdinalTorchClassifier) -> None:
+    """Refuse settings that cannot work, before anything is computed."""
+    model._check_losses()
+    as_count("num_workers", model.num_workers, 0)
+    if isinstance(model.standardize, str):
+        as_choice("standardize", model.standardize, ["auto"])
+    if model.checkpoint_dir is not None and model.warm_start:
+        raise complain("warm_start", "be False where there are checkpoints", "True")
+
+
+def objective_for(model: OrdinalTorchClassifier, task: Task) -> Objective:
+    """The loss and its tables, as the loop reads them."""
+    from ordinoise.learners.torch.objective import Objective
+
+    n_rows = STREAM_ROWS if task.n_rows is None else task.n_rows
+    return Objective.of(*model._loss_table(task.noise, n_rows))
+
+
+def training_settings(
+    model: OrdinalTorchClassifier, seed: int, max_epochs: int, checkpoint_dir: Any
+) -> TrainingSettings:
+    """The settings of the training loop, checked."""
+    from ordinoise.learners.torch.settings import TrainingSettings
+
+    return TrainingSettings(
+        max_epochs=max_epochs,
+        patience=as_count("n_iter_no_change", model.n_iter_no_change, 1),
+        tolerance=as_number("tol", model.tol, 0.0, np.inf),
+        clip_norm=model.max_grad_norm,
+        precision=model.precision,
+        schedule=model.scheduler_step,
+        decay_thresholds=model.decay_thresholds,
+        device=model.device,
+        seed=seed,
+        checkpoint=None if checkpoint_dir is None else Path(checkpoint_dir) / "checkpoint.safetensors",
+        checkpoint_updates=model.checkpoint_updates,
+    )
+
+
+def make_optimizer(model: OrdinalTorchClassifier) -> Any:
+    """A callable that takes parameter groups and returns the optimizer."""
+    from ordinoise.learners.torch.training import adamw
+
+    rate = as_number("learning_rate_init", model.learning_rate_init, 0.0, np.inf, open_low=True)
+    decay = as_number("weight_decay", model.weight_decay, 0.0, np.inf)
+    chosen = adamw if model.optimizer is None else model.optimizer
+    if not callable(chosen):
+        raise complain("optimizer", "be a class of torch.optim or a callable of parameter groups", repr(chosen))
+    if model.optimizer is None or isinstance(chosen, type):
+        return lambda groups: chosen(groups, lr=rate, weight_decay=decay)
+    return chosen
+
+
+def standardizes(model: OrdinalTorchClassifier) -> bool:
+    """Whether features are centered and scaled inside; "auto" does so for the default module."""
+    return model.module is None if isinstance(model.standardize, str) else bool(model.standardize)
+
+
+def dataset_classes(model: OrdinalTorchClassifier) -> NDArray[Any]:
+    """The classes of a dataset's labels, which `classes` must name."""
+    if model.classes is None:
+        raise complain("classes", "name the labels from lowest to highest when X is a dataset", "None")
+    return ordered_classes(np.asarray([]), model.classes)
+
+
+def _reader(model: OrdinalTorchClassifier, classes: NDArray[Any]) -> Any:
+    from ordinoise.learners.torch.samples import SampleReader
+
+    if isinstance(model.class_weight, str):
+        raise complain("class_weight", "be a mapping when X is a dataset", repr(model.class_weight))
+    weights = None if model.class_weight is None else compute_sample_weight(model.class_weight, classes)
+    noise = _known_noise(model.noise, len(classes))
+    return SampleReader(classes, weights, np.asarray(noise.raters) if noise.per == "rater" else None)
+
+
+def _known_noise(noise: Any, n_classes: int) -> Noise:
+    """The record of noise that needs no estimate, one matrix for all or one per rater."""
+    if needs_data(noise):
+        advice = "estimate it on a sample that fits into memory, and pass its noise_"
+        raise complain("noise", "be known when X is a dataset", repr(noise), advice)
+    found = Noise.of(noise, n_classes)
+    if found.per == "row":
+        raise complain("noise", "hold one matrix for all or one per rater when X is a dataset", "one per row")
+    return found
+
+
+def _validation_batches(model: OrdinalTorchClassifier, validation: Any, classes: NDArray[Any], noise: Noise) -> Batches:
+    """Batches of the caller's validation data: a dataset, or a pair (X, y)."""
+    from ordinoise.learners.torch.samples import array_batches, dataset_batches, is_dataset
+
+    if is_dataset(validation):
+        return dataset_batches(validation, _reader(model, classes), 1024, False, 0, model.num_workers)
+    if not isinstance(validation, tuple) or len(validation) != 2 or noise.per != "all":
+        raise complain("validation", "be a dataset, or a pair (X, y) without raters", type(validation).__name__)
+    features = checked_inputs(model, validation[0], reset=False)
+    _, ranks = model._checked_labels(_as_numpy(validation[1]), len(features), classes)
+    return array_batches(features, ranks, np.ones(len(ranks)), None, np.arange(len(ranks)), 1024, False, 0)
+
+
+def _estimation_inputs(model: OrdinalTorchClassifier, features: Any) -> Any:
+    """What a noise estimator is fitted to: rows of numbers, or the inputs unchanged if the module itself predicts."""
+    if as_choice("estimate_with", model.estimate_with, ("features", "module")) == "module":
+        return features
+    if getattr(model.noise, "base_estimator", None) is not None:
+        return features
+    return np.asarray(_as_numpy(features)).reshape(len(features), -1)
+
+
+def _base_parameters(model: OrdinalTorchClassifier) -> dict[str, Any] | None:
+    """For ``estimate_with="module"``: parameters under which this classifier, trusting the labels, predicts them."""
+    if model.estimate_with == "features":
+        return None
+    plain = clone(model).set_params(
+        noise=None, classes=None, class_weight=None, checkpoint_dir=None, verbose=False, random_state=None
+    )
+    return {"base_estimator": plain, "n_jobs": 1}
+
+
+def _as_numpy(column: Any) -> Any:
+    return column.cpu().numpy() if hasattr(column, "cpu") else column

@@ -1,0 +1,175 @@
+"""Tables with missing values, dates and categories as numbers, and the meaning of each code."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ordinoise._validation import Floats, complain
+from ordinoise.columns.features import findings_of, numbers_of
+from ordinoise.columns.inference import typed
+
+
+class IgnoredColumnsWarning(UserWarning):
+    """Some columns of a frame are ignored: free text, names of pictures, row numbers, nested cells."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table are features, and how each becomes numbers.
+
+    Attributes
+    ----------
+    categories : mapping of int to tuple
+        Position among the features, and the categories of the codes 0, 1, ... of that column.
+    kept : tuple of int or None
+        Positions of the features among the columns; None if every column is one.
+    spelled : mapping of int to str
+        Position among the features of columns of text or dates, and the kind they are converted to: "number", "flag"
+        or "date".
+    """
+
+    categories: Mapping[int, tuple[Any, ...]]
+    kept: tuple[int, ...] | None = None
+    spelled: Mapping[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, X: Any, categorical_features: Any) -> Columns:
+        """The columns of a table, inferred or as `categorical_features` states.
+
+        Columns of a frame follow the same rules as columns of a file; an array is all numbers.
+        """
+        if isinstance(categorical_features, str) and categorical_features == "auto":
+            return _inferred_columns(X) if is_frame(X) else cls({})
+        chosen = _categorical_positions(X, categorical_features)
+        return cls({j: _categories(column) for j, column in enumerate(_each_column(X)) if j in chosen})
+
+    def n_features(self, n_columns: int) -> int:
+        """Number of features of a table with `n_columns` columns."""
+        return n_columns if self.kept is None else len(self.kept)
+
+    def encoded(self, X: Any) -> NDArray[np.floating]:
+        """The features as numbers; NaN where a value is missing or a category unknown."""
+        if not self.categories and self.kept is None and not is_frame(X):
+            return np.asarray(X)
+        columns = list(_each_column(X))
+        features = columns if self.kept is None else [columns[j] for j in self.kept]
+        return np.column_stack([self._numbers(at, column) for at, column in enumerate(features)])
+
+    def _numbers(self, at: int, column: Any) -> Floats:
+        if at in self.categories:
+            return _codes(column, self.categories[at])
+        if at in self.spelled and isinstance(column, nw.Series):
+            return numbers_of(_as_polars(column), self.spelled[at])
+        return _numbers(column, at if self.kept is None else self.kept[at])
+
+
+def _inferred_columns(X: Any) -> Columns:
+    """The features of a frame by the rules for files, with a warning about ignored columns."""
+    columns = list(_each_column(X))
+    findings = [findings_of(_as_polars(column), "feature") for column in columns]
+    kept = [j for j, found in enumerate(findings) if found.role == "feature"]
+    ignored = [f"column {found.name!r} is ignored: {found.note}" for found in findings if found.role != "feature"]
+    if not kept:
+        raise complain("X", "have a column to learn from", "; ".join(ignored) or "none")
+    if ignored:
+        warnings.warn("; ".join(ignored), IgnoredColumnsWarning, stacklevel=6)
+    kinds = {at: findings[j].kind for at, j in enumerate(kept)}
+    return Columns(
+        {at: _categories(columns[j]) for at, j in enumerate(kept) if kinds[at] == "category"},
+        tuple(kept) if ignored else None,
+        {at: kinds[at] for at, j in enumerate(kept) if kinds[at] != "category" and not columns[j].dtype.is_numeric()},
+    )
+
+
+def _as_polars(column: nw.Series[Any]) -> pl.Series:
+    """Any column of a frame as polars, text converted to the type it stands for."""
+    name = str(column.name)
+    if column.dtype.is_numeric():
+        plain = column if column.null_count() == 0 else column.cast(nw.Float64)
+        return pl.Series(name, plain.to_numpy(), nan_to_null=True)
+    values = [None if _is_missing(value) else value for value in column.to_list()]
+    if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
+        return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.Categorical)
+    if all(value is None or isinstance(value, str) for value in values):
+        return typed(pl.Series(name, values, dtype=pl.String))
+    try:
+        return pl.Series(name, values)
+    except (TypeError, ValueError, pl.exceptions.PolarsError):
+        return pl.Series(name, values, dtype=pl.Object)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a frame of pandas, polars or pyarrow."""
+    return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
+
+
+def _each_column(X: Any) -> Iterator[Any]:
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        yield from frame.iter_columns()
+    else:
+        yield from np.asarray(X).T
+
+
+def _categorical_positions(X: Any, categorical_features: Any) -> set[int]:
+    """Positions of the categorical columns."""
+    columns = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = columns if isinstance(columns, nw.DataFrame) else None
+    names = [] if frame is None else list(frame.columns)
+    n_columns = len(names) if frame is not None else np.asarray(X).shape[1]
+    return {_position(column, names, n_columns) for column in _as_list(categorical_features)}
+
+
+def _as_list(categorical_features: Any) -> list[Any]:
+    if categorical_features is None:
+        return []
+    if isinstance(categorical_features, str):
+        raise complain("categorical_features", "be 'auto' or a list of columns", repr(categorical_features))
+    return list(categorical_features)
+
+
+def _position(column: Any, names: list[str], n_columns: int) -> int:
+    if isinstance(column, str) and column in names:
+        return names.index(column)
+    if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < n_columns:
+        return int(column)
+    known = f" or of {names[:8]}" if names else ""
+    raise complain("categorical_features", f"hold column numbers below {n_columns}{known}", repr(column))
+
+
+def _categories(column: Any) -> tuple[Any, ...]:
+    """The sorted categories of a column; all of its own list if it has one."""
+    if isinstance(column, nw.Series):
+        if isinstance(column.dtype, nw.Enum):
+            return tuple(column.dtype.categories)
+        column = column.drop_nulls().unique().to_list()
+    found = {value for value in np.asarray(column, dtype=object).tolist() if not _is_missing(value)}
+    return tuple(sorted(found, key=lambda value: (isinstance(value, str), value)))
+
+
+def _codes(column: Any, categories: tuple[Any, ...]) -> Floats:
+    codes = {value: float(code) for code, value in enumerate(categories)}
+    values = column.to_list() if isinstance(column, nw.Series) else column.tolist()
+    return np.fromiter((codes.get(value, np.nan) for value in values), dtype=np.float64, count=len(values))
+
+
+def _numbers(column: Any, j: int) -> Floats:
+    try:
+        numbers = column.cast(nw.Float64).to_numpy() if isinstance(column, nw.Series) else column
+        return np.asarray(numbers, dtype=np.float64)
+    except (TypeError, ValueError, ArithmeticError, nw.exceptions.NarwhalsError):
+        kind = column.dtype
+    name = repr(column.name) if isinstance(column, nw.Series) else j
+    raise complain(f"column {name}", "hold numbers or be among categorical_features", kind)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value

@@ -1,0 +1,141 @@
+"""Files of the study: all metrics as a CSV table, and a page in Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ordinoise._files import write_whole
+from ordinoise.paper.runs.store import StoredResult
+from studies.accuracy.contestants import CONTESTANTS
+from studies.accuracy.contests import NOISE_NAMES
+from studies.accuracy.ranks import ALPHA, Ranks, mean_ranks
+from studies.accuracy.summary import ERROR, METRICS, Line, oracle_entries, summary
+
+NOISE_WORDS = {
+    "uniform": "Uniform noise: inverse decay at .15",
+    "conditional": "Class-conditional noise: inverse decay from .03 for the lowest grade to .20 for the highest",
+    "adjacent": "Asymmetric noise: one grade up with .25, one down with .08",
+    "none": "Clean labels",
+}
+
+NOTES = """\
+All contestants learn from the same splits, 80 % training and 20 % test rows (MSLR is split by query), with noise in the
+training labels only. If a grade would be wrong more than 45 % of the time, the noise is scaled down to that. Seconds
+are processor time of the fit alone, with numerical libraries on one thread. Entries marked * are given the noise
+matrix, which is unknown in practice; they are not ranked.
+
+Nothing is tuned here. Our defaults come from earlier experiments, some of them on sets of this study; other libraries
+have their own defaults unless the settings below say otherwise, and the recipe of the PyTorch networks was chosen on
+sets outside the study."""
+
+
+def write_csv(results: Iterable[StoredResult], path: str | os.PathLike[str]) -> None:
+    """Write the summary as CSV, one row per set, noise and entry, with mean and standard deviation of each metric."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    spread = [f"{metric}{end}" for metric in METRICS for end in ("", "_sd")]
+    writer.writerow(["dataset", "noise", "entry", "n_splits", "n_training_rows", *spread])
+    for line in summary(results):
+        numbers = [table[metric] for metric in METRICS for table in (line.means, line.sds)]
+        cells = ["" if math.isnan(number) else f"{number:.6g}" for number in numbers]
+        writer.writerow([*line.block, line.entry, line.n_splits, line.n_training_rows, *cells])
+    write_whole(Path(path), text.getvalue().encode())
+
+
+def write_markdown(results: Iterable[StoredResult], path: str | os.PathLike[str]) -> None:
+    """Write a page: ranks with and without noise, one table of mean absolute errors per noise, times and settings."""
+    kept = list(results)
+    lines = summary(kept)
+    parts = ["# Accuracy under label noise", NOTES, *_row_parts(kept)]
+    parts += [*_rank_parts(kept), *_noise_parts(lines)]
+    parts += ["## Processor seconds of a fit", *_second_parts(lines), "## Settings", _settings(kept)]
+    write_whole(Path(path), ("\n\n".join(parts) + "\n").encode())
+
+
+def _row_parts(results: Sequence[StoredResult]) -> Iterator[str]:
+    for most in sorted({stored.trial["max_rows"] for stored in results if stored.trial["max_rows"] is not None}):
+        yield f"If a split has more than {most} training rows, {most} of them are drawn at random, the same for all."
+
+
+def _rank_parts(results: Sequence[StoredResult]) -> Iterator[str]:
+    for noisy, title in ((True, "Mean ranks, noisy labels"), (False, "Mean ranks, clean labels")):
+        try:
+            ranks = mean_ranks(results, noisy=noisy)
+        except ValueError:
+            continue  # too few entries or blocks to rank
+        yield f"## {title}"
+        yield _rank_words(ranks)
+        rows = [[entry, f"{rank:.2f}"] for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True)]
+        yield _table(["entry", "mean rank"], rows)
+
+
+def _rank_words(ranks: Ranks) -> str:
+    words = (
+        f"Mean absolute error, {ranks.n_blocks} blocks of a set and a noise. Friedman "
+        f"chi-squared {ranks.statistic:.1f}, p = {ranks.p_value:.2g}; ranks that differ by less than "
+        f"{ranks.critical_difference:.2f} do not differ at {ALPHA:g} (Nemenyi)."
+    )
+    return words + (f" Skipped, without a result on some block: {', '.join(ranks.skipped)}." if ranks.skipped else "")
+
+
+def _noise_parts(lines: Sequence[Line]) -> Iterator[str]:
+    for noise in NOISE_NAMES:
+        of_noise = [line for line in lines if line.noise == noise]
+        if of_noise:
+            yield f"## {NOISE_WORDS[noise]}"
+            yield "Mean absolute error, mean and standard deviation over splits."
+            yield _cross(of_noise)
+
+
+def _cross(lines: Sequence[Line]) -> str:
+    """One row per entry, one column per set; the best entry of each set that is not given the matrix is bold."""
+    sets = {line.dataset: f"{line.dataset} ({line.n_training_rows} rows)" for line in lines}
+    cells = {(line.entry, line.dataset): line for line in lines}
+    rows = [
+        [_marked(entry), *(_cell(cells.get((entry, dataset)), _best(lines, dataset)) for dataset in sets)]
+        for entry in dict.fromkeys(line.entry for line in lines)
+    ]
+    return _table(["entry", *sets.values()], rows)
+
+
+def _best(lines: Sequence[Line], dataset: str) -> float:
+    of_set = [line.means[ERROR] for line in lines if line.dataset == dataset and line.entry not in oracle_entries()]
+    return min(of_set, default=math.nan)
+
+
+def _cell(line: Line | None, best: float) -> str:
+    if line is None:
+        return "-"
+    mean, spread = f"{line.means[ERROR]:.3f}", line.sds[ERROR]
+    shown = f"**{mean}**" if line.means[ERROR] == best else mean
+    return f"{shown} (-)" if math.isnan(spread) else f"{shown} ({spread:.3f})"
+
+
+def _second_parts(lines: Sequence[Line]) -> Iterator[str]:
+    yield "Median over all sets and noises, and the largest mean of any."
+    rows = []
+    for entry in dict.fromkeys(line.entry for line in lines):
+        seconds = [line.means["fit_seconds"] for line in lines if line.entry == entry]
+        rows.append([_marked(entry), f"{np.median(seconds):.2f}", f"{max(seconds):.2f}"])
+    yield _table(["entry", "median", "largest"], rows)
+
+
+def _settings(results: Sequence[StoredResult]) -> str:
+    names = dict.fromkeys(stored.trial["contestant"] for stored in results)
+    return "\n".join(f"- {name}: {CONTESTANTS[name].settings}." for name in names)
+
+
+def _marked(entry: str) -> str:
+    return f"{entry} *" if entry in oracle_entries() else entry
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    ruler = ["---", *["---:"] * (len(heads) - 1)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in [heads, ruler, *rows])

@@ -1,0 +1,102 @@
+"""One audit: Python and the command line read a table by the same rules and give the same numbers."""
+
+import json
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ordinoise import OrdinalClassifier, adjacent, corrupt, find_label_issues
+from ordinoise.app.cli import main
+from ordinoise.columns.coding import IgnoredColumnsWarning
+
+N = 240
+IGNORED = {"id", "remark"}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A CSV with row numbers, categories, free text, dates, flags, gaps and grades of which some are wrong."""
+    rng = np.random.default_rng(4)
+    size, town = rng.normal(size=N), rng.integers(3, size=N)
+    true = np.digitize(size + 0.7 * town, [-0.3, 0.7, 1.7])
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(1, N + 1),
+            "size": np.where(rng.random(N) < 0.1, np.nan, size.round(4)),
+            "town": np.array(["Lyon", "Nantes", "Brest"])[town],
+            "remark": [f"remark {row} of {rng.integers(10**9)}" for row in range(N)],
+            "day": pd.to_datetime("2024-03-01") + pd.to_timedelta(rng.integers(400, size=N), unit="D"),
+            "paid": rng.random(N) < 0.5,
+            "odd": np.where(rng.random(N) < 0.2, "?", rng.integers(9, size=N).astype(str)),
+            "stars": 1 + corrupt(true, adjacent(4, up=0.15, down=0.05), rng),
+        }
+    )
+    path = tmp_path_factory.mktemp("one") / "grades.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def record(table: Path) -> dict[str, Any]:
+    out = table.parent / "audit"
+    command = [sys.executable, "-m", "ordinoise.app.cli", "audit", str(table), "--target", "stars", "--out", str(out)]
+    subprocess.run(command, check=True, capture_output=True)
+    found: dict[str, Any] = json.loads((out / "audit.json").read_text())
+    return found
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_python_and_the_shell_give_the_same_record(table: Path, record: dict[str, Any]) -> None:
+    frame = pd.read_csv(table)
+    with pytest.warns(IgnoredColumnsWarning, match="'id'.*'remark'"):
+        issues = find_label_issues(frame.drop(columns="stars"), frame["stars"], random_state=0)
+    assert issues.expected_wrong is not None
+    assert record["wrong"] == issues.expected_wrong.value
+    assert (record["wrong_low"], record["wrong_high"]) == (issues.expected_wrong.low, issues.expected_wrong.high)
+    assert record["noise"] == json.loads(json.dumps(issues.noise.to_dict(replicates=False)))
+    rows = [suspect["row"] for suspect in record["suspects"]]
+    assert len(rows) >= 20
+    assert rows == issues.worst[: len(rows)].tolist()
+    for suspect in record["suspects"]:
+        assert suspect["posterior"] == issues.posterior[suspect["row"]].tolist()
+        assert suspect["suggested"] == str(issues.suggested[suspect["row"]])
+    roles = {column["name"] for column in record["columns"] if column["role"] not in ("feature", "target")}
+    assert roles == IGNORED
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_every_frame_library_is_read_by_the_same_rules(table: Path, record: dict[str, Any], library: str) -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.read_csv(table, try_parse_dates=True)
+    grades, X = frame["stars"], frame.drop("stars")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", IgnoredColumnsWarning)
+        found = OrdinalClassifier(random_state=0).estimate_noise(X if library == "polars" else X.to_arrow(), grades)
+    assert json.loads(json.dumps(found.to_dict(replicates=False))) == record["noise"]
+
+
+def test_text_grades_without_an_order_are_refused_in_both(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.read_csv(table)
+    words = frame["stars"].map({1: "poor", 2: "fair", 3: "good", 4: "best"})
+    path = table.parent / "words.csv"
+    frame.assign(stars=words).to_csv(path, index=False)
+    with pytest.raises(SystemExit) as caught:
+        main(["audit", str(path), "--target", "stars", "--out", str(table.parent / "none")])
+    assert caught.value.code == 2
+    assert "order must list the grades from lowest to highest" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="classes must list the grades from lowest to highest"):
+        find_label_issues(frame.drop(columns=["stars", "id", "remark"]), words)
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_the_snippet_that_the_demo_prints_runs_on_a_table_with_categories(table: Path) -> None:
+    frame = pd.read_csv(table)
+    X, stars = frame.drop(columns=["stars", *IGNORED]), frame["stars"]
+    assert len(find_label_issues(X, stars, random_state=0).to_frame()) == N
