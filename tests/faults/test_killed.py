@@ -96,7 +96,7 @@ def test_ctrl_c_ends_an_audit_with_130_and_leaves_nothing(table: Path) -> None:
     audit.send_signal(signal.SIGINT)
     said = audit.communicate(timeout=60)[1]
     assert audit.returncode == 130, said
-    assert said == "stopped; what was finished is kept\n"
+    assert said == "stopped; finished work is kept\n"
     assert [path.name for path in table.parent.iterdir()] == ["table.csv"]
 
 
