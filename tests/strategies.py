@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ordinoise.noise import inverse_decay, largest_dominant_rate
+from ordinoise.noise import inverse_decay
+from ordinoise.noise.properties import largest_dominant_rate
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

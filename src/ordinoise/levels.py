@@ -15,11 +15,7 @@ from ordinoise.noise import correction_matrix
 __all__ = [
     "class_probabilities",
     "corrected_levels",
-    "exceedance",
-    "labels_from_logits",
     "level_table",
-    "levels",
-    "log_class_probabilities",
 ]
 
 

@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from ordinoise._validation import as_choice, as_count
-from ordinoise.datasets import describe
+from ordinoise.datasets.catalogue import describe
 
 if TYPE_CHECKING:
     from studies.accuracy.contestants import Contestant

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ordinoise.datasets import NAMES, OrdinalDataset, RatedDataset, catalogue, describe, load, synthetic
+from ordinoise.datasets import NAMES, OrdinalDataset, RatedDataset, catalogue, load, synthetic
+from ordinoise.datasets.catalogue import describe
 
 
 @pytest.mark.parametrize("name", NAMES)

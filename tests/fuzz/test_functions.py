@@ -107,6 +107,13 @@ GOOD: dict[str, list[Any]] = {
     "quantity": ["x"],
     "name": ["abalone", "diabetes"],
     "calibration": [],
+    "positions": [RNG.normal(size=6), [0.0, 1.0]],
+    "cuts": [[-1.0, 0.3, 1.1], np.array([0.0])],
+    "spread": [0.5, 0.0],
+    "width": [0.2, 1.0],
+    "is_inside": [np.array([True, False, True])],
+    "inside": [MATRIX, np.eye(K)],
+    "outside": [None, MATRIX],
 }
 WEIRD: list[Any] = [
     None, True, "", "text", b"bytes", -1, 0, 1, 2.5, 10**30, math.nan, math.inf, -math.inf, [], [[]], [None], [math.nan], ["a", "b"],

@@ -9,10 +9,9 @@ import oracles
 from ordinoise.noise import (
     correction_matrix,
     inverse_decay,
-    largest_dominant_rate,
-    largest_invertible_rate,
     noise_properties,
 )
+from ordinoise.noise.properties import largest_dominant_rate, largest_invertible_rate
 from strategies import Floats, class_conditional_decay, noise_matrices
 
 

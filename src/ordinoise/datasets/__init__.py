@@ -7,21 +7,19 @@
 
 from __future__ import annotations
 
-from ordinoise.datasets.catalogue import NAMES, catalogue, describe, load
+from ordinoise.datasets.catalogue import NAMES, catalogue, load
 from ordinoise.datasets.cuts import to_ordinal
 from ordinoise.datasets.embedded import diabetes, synthetic
-from ordinoise.datasets.files import DATA_VARIABLE, MissingFileError
+from ordinoise.datasets.files import MissingFileError
 from ordinoise.datasets.raters import lidc, web_search
 from ordinoise.datasets.records import OrdinalDataset, RatedDataset
 
 __all__ = [
-    "DATA_VARIABLE",
     "NAMES",
     "MissingFileError",
     "OrdinalDataset",
     "RatedDataset",
     "catalogue",
-    "describe",
     "diabetes",
     "lidc",
     "load",

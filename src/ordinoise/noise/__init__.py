@@ -5,6 +5,7 @@ Everywhere in ordinoise ``noise_matrix[true, recorded]``: a row is a true label,
 
 from __future__ import annotations
 
+from ordinoise.noise.items import in_region, near_cuts, perceived
 from ordinoise.noise.matrices import (
     adjacent,
     correction_matrix,
@@ -16,12 +17,7 @@ from ordinoise.noise.matrices import (
     safe_noise_matrix,
     uniform,
 )
-from ordinoise.noise.properties import (
-    NoiseProperties,
-    largest_dominant_rate,
-    largest_invertible_rate,
-    noise_properties,
-)
+from ordinoise.noise.properties import NoiseProperties, noise_properties
 from ordinoise.noise.record import Doubt, Noise
 
 __all__ = [
@@ -33,10 +29,11 @@ __all__ = [
     "corrupt",
     "exponential_decay",
     "from_cleanlab",
+    "in_region",
     "inverse_decay",
-    "largest_dominant_rate",
-    "largest_invertible_rate",
+    "near_cuts",
     "noise_properties",
+    "perceived",
     "power_decay",
     "safe_noise_matrix",
     "uniform",

@@ -123,7 +123,8 @@ def _as_cuts(cuts: ArrayLike) -> Floats:
 
 def _per_sample(argument: str, value: ArrayLike, n_samples: int) -> Floats:
     """A number for every sample, none negative."""
-    numbers = as_floats(argument, np.atleast_1d(np.asarray(value, dtype=np.float64)), 1)
+    is_one = isinstance(value, (int, float, np.generic)) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    numbers = as_floats(argument, np.array([value]) if is_one else value, 1)
     if len(numbers) > 1:
         as_same_length(argument, len(numbers), "positions", n_samples)
     if numbers.min() < 0:

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 from ordinoise._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ordinoise.scoring.bounds import excess_risk_bound as excess_risk_bound
     from ordinoise.scoring.bounds import noisy_labels_per_clean_label as noisy_labels_per_clean_label
-    from ordinoise.scoring.bounds import samples_needed as samples_needed
-    from ordinoise.scoring.calibration import Scaling as Scaling
     from ordinoise.scoring.calibration import fit_scaling as fit_scaling
     from ordinoise.scoring.evaluation import Evaluation as Evaluation
     from ordinoise.scoring.evaluation import evaluate as evaluate
@@ -27,10 +24,8 @@ if TYPE_CHECKING:
     from ordinoise.scoring.metrics import ranked_probability_score as ranked_probability_score
     from ordinoise.scoring.metrics import scorer as scorer
     from ordinoise.scoring.metrics import zero_one_loss as zero_one_loss
-    from ordinoise.scoring.reliability import Reliability as Reliability
     from ordinoise.scoring.reliability import reliability_curve as reliability_curve
     from ordinoise.scoring.sets import PredictionSets as PredictionSets
-    from ordinoise.scoring.sets import SetCalibration as SetCalibration
     from ordinoise.scoring.sets import calibrate_sets as calibrate_sets
     from ordinoise.scoring.sets import prediction_sets as prediction_sets
 
@@ -39,15 +34,11 @@ _ORIGINS = {
     "Evaluation": "evaluation",
     "METRICS": "metrics",
     "PredictionSets": "sets",
-    "Reliability": "reliability",
-    "Scaling": "calibration",
-    "SetCalibration": "sets",
     "accuracy_off1_score": "metrics",
     "average_mean_absolute_error": "metrics",
     "calibrate_sets": "sets",
     "evaluate": "evaluation",
     "evaluate_probabilities": "evaluation",
-    "excess_risk_bound": "bounds",
     "fit_scaling": "calibration",
     "kendall_tau": "metrics",
     "linear_weighted_kappa": "metrics",
@@ -58,7 +49,6 @@ _ORIGINS = {
     "quadratic_weighted_kappa": "metrics",
     "ranked_probability_score": "metrics",
     "reliability_curve": "reliability",
-    "samples_needed": "bounds",
     "scorer": "metrics",
     "zero_one_loss": "metrics",
 }

@@ -19,25 +19,22 @@ from ordinoise.learners.torch.losses import (
     level_table,
     logits_from_class_probabilities,
 )
-from ordinoise.learners.torch.objective import Objective
+from ordinoise.learners.torch.objective import Objective as Objective
 from ordinoise.learners.torch.parquet import ParquetStream
-from ordinoise.learners.torch.settings import DivergedError, Epoch, TrainingSettings
-from ordinoise.learners.torch.training import train
+from ordinoise.learners.torch.settings import DivergedError as DivergedError
+from ordinoise.learners.torch.settings import Epoch as Epoch
+from ordinoise.learners.torch.settings import TrainingSettings as TrainingSettings
+from ordinoise.learners.torch.training import train as train
 
 __all__ = [
-    "DivergedError",
-    "Epoch",
-    "Objective",
     "OrderedThresholdHead",
     "OrdinalModule",
     "ParquetStream",
     "ThresholdHead",
-    "TrainingSettings",
     "class_probabilities",
     "cross_entropy",
     "forward_nll",
     "hinge",
     "level_table",
     "logits_from_class_probabilities",
-    "train",
 ]
