@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import platform
+import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,9 @@ from typing import IO
 from ordinoise._validation import complain
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES)
+
+MARK = ".ordinoise-run"
+"""File in a folder that is being written: the process that writes it, and its computer."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -25,16 +30,17 @@ def write_whole(path: Path, content: bytes) -> None:
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write to under a temporary name; it is renamed once all is on disk, and removed on failure."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    temporary = _temporary_name(path)
+    # The umask decides who may read it: modules such as tempfile do not ask it.
+    opened = temporary.open("xb")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with opened as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
+        temporary.replace(path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -48,14 +54,20 @@ def own_folder(argument: str, path: Path, marks: set[str]) -> None:
 
 @contextmanager
 def new_folder(argument: str, path: Path) -> Iterator[Path]:
-    """A folder to write to under a temporary name; it is renamed once all is written, and removed on failure."""
+    """A folder to write to under a temporary name; it is renamed once all is written, and removed on failure.
+
+    What killed runs left behind for the same `path` is removed first.
+    """
     refuse_existing(argument, path)
     if not path.absolute().parent.is_dir():
         raise complain(argument, "lie in a folder that exists", repr(str(path)))
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}-", dir=path.absolute().parent))
+    _remove_left_over(path)
+    folder = _temporary_name(path)
+    folder.mkdir()
     try:
+        (folder / MARK).write_text(f"{os.getpid()} {platform.node()}", encoding="utf-8")
         yield folder
-        folder.chmod(0o755)
+        (folder / MARK).unlink(missing_ok=True)
         refuse_existing(argument, path)
         folder.rename(path)
     except BaseException as error:
@@ -64,6 +76,38 @@ def new_folder(argument: str, path: Path) -> Iterator[Path]:
             got = f"{str(path)!r}: {error.strerror}"
             raise complain(argument, "be a place with room to write", got, "nothing was written") from None
         raise
+
+
+def _temporary_name(path: Path) -> Path:
+    """A new hidden name beside `path`."""
+    return path.absolute().parent / f".{path.name}-{secrets.token_hex(4)}"
+
+
+def _remove_left_over(path: Path) -> None:
+    """Remove the temporary folders of `path` whose runs were killed."""
+    pattern = re.compile(rf"\.{re.escape(path.name)}-[0-9a-f]{{8}}")
+    try:
+        found = [entry for entry in path.absolute().parent.iterdir() if pattern.fullmatch(entry.name)]
+    except OSError:  # a folder that can be written but not listed
+        return
+    for folder in found:
+        if not folder.is_symlink() and _has_ended(folder / MARK):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _has_ended(mark: Path) -> bool:
+    """Whether a mark names a process of this computer that no longer runs; False in doubt."""
+    if os.name != "posix":  # elsewhere signal 0 would end the process
+        return False
+    try:
+        process, computer = mark.read_text(encoding="utf-8").split(" ", 1)
+        if computer == platform.node() and int(process) > 0:
+            os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return False
 
 
 def refuse_existing(argument: str, path: Path) -> None:

@@ -40,6 +40,34 @@ def as_column(argument: str, y: Any) -> NDArray[Any]:
     return column
 
 
+def as_known_kind(argument: str, column: NDArray[Any]) -> NDArray[Any]:
+    """`column` if its labels are all numbers or all text, none of them missing."""
+    if column.dtype.kind in "cSV":
+        advice = "Complex data not supported" if column.dtype.kind == "c" else ""  # as scikit-learn's checks demand it
+        raise complain(argument, "hold whole numbers or text", column.dtype, advice)
+    if column.dtype.kind != "O":
+        return column
+    values = column.tolist()
+    missing = next((row for row, value in enumerate(values) if _is_missing(value)), None)
+    if missing is not None:
+        raise complain(argument, "have a label in every row", f"{values[missing]} in row {missing}", "drop such rows")
+    odd = next((value for value in values if not isinstance(value, (str, int, float, np.generic))), None)
+    if odd is not None:
+        raise complain(argument, "hold whole numbers or text", f"a {type(odd).__name__}")
+    if len({isinstance(value, str) for value in values}) > 1:
+        kinds = sorted({type(value).__name__ for value in values})
+        raise complain(argument, "hold numbers alone or text alone", f"a mixture of {kinds}")
+    return column
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is None, NaN, or the missing value of pandas."""
+    if value is None:
+        return True
+    unequal = value != value  # of pandas' NA this is NA
+    return bool(unequal) if isinstance(unequal, (bool, np.bool_)) else type(value).__name__ == "NAType"
+
+
 def ordered_classes(y: Any, classes: Sequence[Any] | NDArray[Any] | None = None) -> NDArray[Any]:
     """All grades from lowest to highest, including those that `classes` or a categorical names but `y` lacks.
 

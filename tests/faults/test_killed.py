@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 from app.cli.command import run
 from ordinoise import OrdinalMLPClassifier, load_model
+from ordinoise._files import MARK, new_folder
 from ordinoise.app.record import read_record
 from ordinoise.app.workflow.model import read_model
 from ordinoise.datasets import synthetic
@@ -33,6 +35,18 @@ def dying(descriptor):
 os.fsync = dying
 """
 SAVING = DYING + "\nfrom ordinoise import load_model\nload_model(sys.argv[2]).save(sys.argv[3])\n"
+# Sends itself SIGHUP when the verb starts to work.
+HANGING_UP = """
+import sys
+import ordinoise.app.workflow.corruption as work
+corrupt_file = work.corrupt_file
+def hanging_up(*words):
+    os.kill(os.getpid(), signal.SIGHUP)
+    return corrupt_file(*words)
+work.corrupt_file = hanging_up
+from ordinoise.app.cli import main
+main(["corrupt", sys.argv[1], "--target", "grade", "--out", sys.argv[1] + ".noisy.csv"])
+"""
 RUNNING = DYING + "\nfrom ordinoise.app.cli import main\nmain(sys.argv[2:])\n"
 
 
@@ -84,20 +98,102 @@ def test_two_processes_with_one_output_make_one_whole_folder(table: Path) -> Non
     assert sorted(path.name for path in table.parent.iterdir()) == ["out", "table.csv"]
 
 
-def test_ctrl_c_ends_an_audit_with_130_and_leaves_nothing(table: Path) -> None:
-    words = [sys.executable, "-m", "ordinoise.app.cli", "audit", str(table), "--target", "grade", "--learner", "mlp"]
-    audit = subprocess.Popen(
-        [*words, "--out", str(table.parent / "out")], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
+def _stopped(words: list[str], folder: Path, number: signal.Signals) -> tuple[int, str]:
+    """Exit code and words of a run that is sent a signal while it writes into a folder beside its output."""
+    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     deadline = time.monotonic() + 60
-    while not list(table.parent.glob(".out-*")) and time.monotonic() < deadline:
+    while not list(folder.glob(".out-*")) and time.monotonic() < deadline:
         time.sleep(0.02)
     time.sleep(0.2)
-    audit.send_signal(signal.SIGINT)
-    said = audit.communicate(timeout=60)[1]
-    assert audit.returncode == 130, said
+    running.send_signal(number)
+    said = running.communicate(timeout=60)[1]
+    return running.returncode, said
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    ids=lambda value: str(value),
+)
+def test_a_stopped_audit_says_so_by_its_code_and_leaves_nothing(number: signal.Signals, code: int, table: Path) -> None:
+    words = [sys.executable, "-m", "ordinoise.app.cli", "audit", str(table), "--target", "grade", "--learner", "mlp"]
+    ended, said = _stopped([*words, "--out", str(table.parent / "out")], table.parent, number)
+    assert ended == code, said
     assert said == "stopped; finished work is kept\n"
     assert [path.name for path in table.parent.iterdir()] == ["table.csv"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [pytest.param(signal.SIGINT, 0, marks=pytest.mark.slow), (signal.SIGTERM, 143)], ids=str
+)
+def test_a_stopped_review_ends_without_a_traceback(number: signal.Signals, code: int, table: Path) -> None:
+    audit = table.parent / "audit"
+    assert run("audit", table, *WORDS, "--out", audit).code == 0
+    words = [sys.executable, "-u", "-m", "ordinoise.app.cli", "review", str(audit), "--no-browser"]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout is not None
+    assert running.stdout.readline().startswith("Review page: ")
+    time.sleep(1)
+    running.send_signal(number)
+    said = running.communicate(timeout=30)[1]
+    assert (running.returncode, "Traceback" in said) == (code, False), said
+
+
+@pytest.mark.slow
+def test_a_hang_up_is_ignored_under_nohup(table: Path) -> None:
+    script = "import os, signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n" + HANGING_UP
+    done = subprocess.run([sys.executable, "-c", script, str(table)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_signals_are_handled_as_before_after_a_verb() -> None:
+    before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)
+    assert run("plan", "--classes", "3").code == 0
+    assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGHUP)) == before
+
+
+@pytest.mark.slow
+def test_the_next_run_removes_what_a_killed_one_left(table: Path) -> None:
+    out = table.parent / "out"
+    for _ in range(2):
+        assert _python(RUNNING, "3", "fit", table, *WORDS, "--out", out) == -signal.SIGKILL
+        assert len(list(table.parent.glob(".out-*"))) == 1
+    assert run("fit", table, *WORDS, "--out", out).code == 0
+    assert sorted(path.name for path in table.parent.iterdir()) == ["out", "table.csv"]
+    assert not [path.name for path in out.iterdir() if path.name.startswith(".")]
+
+
+def test_only_the_folders_of_ended_runs_of_this_computer_are_removed(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    marks = {
+        ".out-0123abcd": f"{ended.stdout.strip()} {platform.node()}",
+        ".out-11111111": f"{os.getpid()} {platform.node()}",
+        ".out-22222222": f"{ended.stdout.strip()} elsewhere",
+        ".out-33333333": "no number",
+        ".out-44444444": None,
+        ".out-mine": f"{ended.stdout.strip()} {platform.node()}",
+        ".other-0123abcd": f"{ended.stdout.strip()} {platform.node()}",
+    }
+    for name, mark in marks.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "precious").write_text("text")
+        if mark is not None:
+            (tmp_path / name / MARK).write_text(mark)
+    with new_folder("out", tmp_path / "out") as folder:
+        (folder / "result").write_text("text")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"out", *marks} - {".out-0123abcd"}
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["result"]
+
+
+def test_a_link_to_a_left_over_folder_is_not_followed(tmp_path: Path) -> None:
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / MARK).write_text(f"{ended.stdout.strip()} {platform.node()}")
+    (tmp_path / ".out-0123abcd").symlink_to(tmp_path / "elsewhere")
+    with new_folder("out", tmp_path / "out"):
+        pass
+    assert (tmp_path / "elsewhere" / MARK).exists()
 
 
 @pytest.mark.slow

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from ordinoise._files import write_whole
-from ordinoise._validation import complain
+from ordinoise._validation import as_number, complain
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
 
 FORMAT, FORMAT_VERSION = "ordinoise-audit", 2
 RECORD = "audit.json"
+LARGEST = 2**63  # whole numbers from here on are damage
 
 
 @dataclass(frozen=True)
@@ -120,19 +123,50 @@ def write_record(folder: Path, record: AuditRecord) -> None:
 def read_record(folder: Path) -> AuditRecord:
     """The record in a folder written by ``ordinoise audit``; refuses damaged records and other versions."""
     try:
-        found = json.loads((folder / RECORD).read_text())
-    except (OSError, ValueError, RecursionError):
+        if not (folder / RECORD).is_file():  # a pipe or device may never end
+            raise FileNotFoundError(folder / RECORD)
+        found = json.loads((folder / RECORD).read_text(), parse_constant=_refused)
+    except (OSError, ValueError, RecursionError, MemoryError):
         raise complain("folder", f"hold a readable {RECORD}", repr(str(folder)), "run ordinoise audit first") from None
     if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
         raise complain("folder", "be written by ordinoise audit", repr(str(folder)))
     version = found.pop("format_version", None)
-    if not isinstance(version, int) or version != FORMAT_VERSION:
+    if type(version) is not int or version != FORMAT_VERSION:
         advice = "it was written by another version of ordinoise; audit the file again"
         raise complain("folder", f"hold an audit of format version {FORMAT_VERSION}", version, advice)
     try:
         return _from_plain(found)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise complain("folder", "hold a complete audit", f"{type(error).__name__}: {error}", "it is damaged") from None
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
+        got = f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()
+        raise complain("folder", "hold a complete audit", got, "it is damaged") from None
+
+
+def _refused(constant: str) -> None:
+    raise complain("JSON", "hold finite numbers", constant)
+
+
+def _check_types(one: Any) -> None:
+    """Refuse a record, column or suspect with a field whose value is not of the declared type."""
+    for name, hint in get_type_hints(type(one)).items():
+        if not _is_of(getattr(one, name), hint):
+            kind = getattr(hint, "__name__", str(hint)) if isinstance(hint, type) else str(hint)
+            raise complain(name, f"be {kind}", repr(getattr(one, name))[:60])
+
+
+def _is_of(value: Any, hint: Any) -> bool:
+    """Whether a value is of a type; numbers must be finite, whole ones not negative, and text must be printable."""
+    if get_origin(hint) is UnionType:
+        return any(_is_of(value, part) for part in get_args(hint))
+    if get_origin(hint) is tuple:
+        return isinstance(value, tuple) and all(_is_of(item, get_args(hint)[0]) for item in value)
+    if get_origin(hint) is Mapping:
+        return isinstance(value, dict)
+    if hint is str:
+        return isinstance(value, str) and value == value.encode(errors="replace").decode()
+    if hint in (int, float):
+        whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST
+        return (whole and value >= 0) if hint is int else whole or (isinstance(value, float) and math.isfinite(value))
+    return isinstance(value, hint)
 
 
 def _from_plain(found: dict[str, Any]) -> AuditRecord:
@@ -148,6 +182,13 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
             ),
         }
     )
+    for one in (record, *record.columns, *record.suspects):
+        _check_types(one)
+    if len(set(record.classes)) < len(record.classes):
+        raise complain("classes", "name every grade once", list(record.classes))
+    if record.target not in [column.name for column in record.columns]:
+        raise complain("target", "be one of the columns", repr(record.target))
+    as_number("confidence", record.confidence, 0.0, 1.0)
     for suspect in record.suspects:
         if len(suspect.cells) != len(record.columns) or len(suspect.posterior) != len(record.classes):
             raise ValueError(f"suspect of row {suspect.row} does not fit the columns or classes")

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from ordinoise.classifiers.base import OrdinalClassifierBase
 from ordinoise.columns.coding import Columns, is_frame
+from ordinoise.columns.refusals import one_sentence
 
 
 class TableClassifierBase(OrdinalClassifierBase):
@@ -21,6 +22,10 @@ class TableClassifierBase(OrdinalClassifierBase):
 
     def _checked_features(self, X: Any, *, reset: bool) -> NDArray[np.floating]:
         """Features as finite numbers or NaN, categories as codes; column names are stored or compared."""
+        with one_sentence(X):
+            return self._converted(X, reset=reset)
+
+    def _converted(self, X: Any, *, reset: bool) -> NDArray[np.floating]:
         wanted: dict[str, Any] = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
         if not is_frame(X) and not (self._names_columns() if reset else self.columns_.categories):
             features: NDArray[np.floating] = validate_data(self, X, reset=reset, **wanted)

@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
 from ordinoise._validation import Floats, as_choice, as_count, as_number, complain
+from ordinoise.columns.refusals import one_sentence
 from ordinoise.crossfit import center_and_scale, split_rows
 from ordinoise.estimation.resolution import needs_data, resolve_noise
 from ordinoise.labels import ordered_classes
@@ -134,9 +135,10 @@ def checked_inputs(model: OrdinalTorchClassifier, X: Any, *, reset: bool) -> Any
         if reset and X.ndim > 1:
             model.n_features_in_ = int(X.shape[1])
         return X
-    if model.module is None or np.ndim(X) <= 2:
-        return model._checked_features(X, reset=reset)
-    return validate_data(model, X, reset=reset, dtype=[np.float64, np.float32], allow_nd=True)
+    with one_sentence(X):
+        if model.module is None or np.ndim(X) <= 2:
+            return model._checked_features(X, reset=reset)
+        return validate_data(model, X, reset=reset, dtype=[np.float64, np.float32], allow_nd=True)
 
 
 def start(model: OrdinalTorchClassifier, task: Task) -> OrdinalModule:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from ordinoise._validation import Floats, Ints, as_same_length, complain
 from ordinoise.classifiers.card import ModelCard, card_scores, model_card, training_facts
 from ordinoise.classifiers.saving import (
+    DAMAGE,
     Arrays,
     from_json,
     read_folder,
@@ -23,7 +24,8 @@ from ordinoise.classifiers.saving import (
     shared_state,
     write_folder,
 )
-from ordinoise.labels import as_column, decide, ordered_classes, ranks_of
+from ordinoise.columns.refusals import one_sentence
+from ordinoise.labels import as_column, as_known_kind, decide, ordered_classes, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.sets import PredictionSets, SetCalibration, calibrate_sets, prediction_sets
@@ -190,7 +192,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         settings, arrays = read_folder(path, cls.__name__)
         try:
             return cls._from_saved(settings, arrays)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except DAMAGE as error:
             raise complain(
                 "path", "hold a whole model", f"{type(error).__name__}: {error}", "the folder is damaged"
             ) from None
@@ -255,7 +257,8 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
 
     def _checked_features(self, X: Any, *, reset: bool) -> NDArray[np.floating]:
         """Features as finite numbers, float32 or float64 as passed; column names are stored or compared."""
-        features: NDArray[np.floating] = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+        with one_sentence(X):
+            features: NDArray[np.floating] = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
         return features
 
     def _checked_labels(self, y: Any, n_samples: int, classes: Any) -> tuple[NDArray[Any], Ints]:
@@ -266,6 +269,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         as_same_length("y", len(column), "X", n_samples)
         if column.dtype.kind == "f" and not np.isfinite(column).all():
             raise complain("y", "not hold NaN or infinity", f"{column[~np.isfinite(column)][0]}")
+        as_known_kind("y", column)
         check_classification_targets(column)
         ordered = ordered_classes(y, classes)
         if len(ordered) < 2:

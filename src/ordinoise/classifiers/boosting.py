@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_number, complain
 from ordinoise.classifiers._boosting_cluster import is_distributed, train_on_workers
+from ordinoise.classifiers._lightgbm import trained_by_lightgbm
 from ordinoise.classifiers._table_base import TableClassifierBase
 from ordinoise.classifiers.saving import FILES, Arrays, check_arrays, columns_from, columns_state
 from ordinoise.columns.coding import Columns, is_frame
@@ -176,7 +177,8 @@ class OrdinalBoostingClassifier(TableClassifierBase):
         self.noise_, index = self._resolved_noise(X, weighted, features, ranks, raters, int(rng.integers(2**31)))
         objective = OBJECTIVES[self.head](self.noise_.matrices)
         sample = Sample(features, objective.cells(ranks, index), weights)
-        self._keep(self._train(sample, ranks, objective, settings, rng))
+        with trained_by_lightgbm():
+            self._keep(self._train(sample, ranks, objective, settings, rng))
         self._keep_facts(np.bincount(ranks, minlength=len(classes)))
         return self
 
@@ -337,7 +339,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
         trees = Ensemble(settings["head"], settings[FILES][TREES], arrays["offsets"], settings["n_jobs"])
         if len(self.classes_) != trees.n_classes:
             raise complain("classes", f"name {trees.n_classes} classes", len(self.classes_))
-        self.ensemble_, self.columns_ = trees, columns_from(settings["columns"])
+        self.ensemble_, self.columns_ = trees, columns_from(settings["columns"], self.n_features_in_)
         expected = self.columns_.n_features(self.n_features_in_)
         if trees.n_features != expected:
             raise complain("the trees", f"be grown on {expected} columns", trees.n_features)

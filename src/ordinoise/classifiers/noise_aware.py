@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
@@ -18,6 +20,7 @@ from sklearn.utils.validation import (
 from ordinoise._validation import Floats, Ints, as_count, as_generator, as_number, complain
 from ordinoise.classifiers.base import OrdinalClassifierBase
 from ordinoise.classifiers.saving import Arrays
+from ordinoise.columns.refusals import FAILURES, is_sentence, one_sentence
 from ordinoise.crossfit import out_of_fold, seeded_clone, with_every_class
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
@@ -122,9 +125,11 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
             Who recorded each label, when `noise` holds one matrix per rater.
         """
         self._check_estimator()
-        validate_data(self, X, skip_check_array=True)
-        (X,) = indexable(X)
-        self.classes_, ranks = self._checked_labels(y, _num_samples(X), self.classes)
+        with one_sentence(X):
+            validate_data(self, X, skip_check_array=True)
+            (X,) = indexable(X)
+            n_samples = _num_samples(X)
+        self.classes_, ranks = self._checked_labels(y, n_samples, self.classes)
         as_decision(self.decision, len(self.classes_))
         weights = self._checked_weights(sample_weight, y, X, self.class_weight)
         rng = as_generator(self.random_state)
@@ -196,7 +201,8 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
     def _out_of_fold(self, X: Any, ranks: Ints, guess: Floats, weights: Floats, seed: int) -> Floats:
         def fit_predict(training: Ints, test: Ints, fold_seed: int) -> Floats:
             model = self._fit_weighted(X, training, ranks, guess, weights, fold_seed)
-            found = model.predict_proba(_safe_indexing(X, test))
+            with self._one_sentence():
+                found = model.predict_proba(_safe_indexing(X, test))
             return with_every_class(found, model.classes_, len(self.classes_))
 
         n_folds = min(self.n_folds, len(ranks))
@@ -210,7 +216,20 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
         # The recorded label always gets a row, so that no class disappears between iterations.
         possible = (guess[rows] > SMALLEST_WEIGHT) | np.eye(guess.shape[1], dtype=bool)[ranks[rows]]
         row, label = np.nonzero(possible)
-        return model.fit(_safe_indexing(X, rows[row]), label, sample_weight=label_weights[row, label])
+        with self._one_sentence():
+            return model.fit(_safe_indexing(X, rows[row]), label, sample_weight=label_weights[row, label])
+
+    @contextmanager
+    def _one_sentence(self) -> Iterator[None]:
+        """Turn an error of the estimator into one sentence; the error itself stays its cause."""
+        try:
+            yield
+        except FAILURES as error:
+            if is_sentence(error):
+                raise
+            name, got = type(self.estimator).__name__, f"{type(error).__name__}: {error}"
+            sentence = complain("X", f"be features that {name} takes", got)
+            raise (TypeError(str(sentence)) if isinstance(error, TypeError) else sentence) from error
 
     def _saved_parameters(self) -> dict[str, Any]:
         advice = "save estimator_ with its own library"

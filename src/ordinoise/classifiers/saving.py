@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 import ordinoise
 from ordinoise._files import new_folder, write_whole
-from ordinoise._validation import as_choice, as_number, complain
+from ordinoise._validation import as_choice, as_count, as_number, complain
 from ordinoise.columns.coding import Columns
+from ordinoise.labels import as_known_kind, ordered_classes
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ARRAYS as NOISE_ARRAYS
 from ordinoise.scoring.sets import LEVELS, SetCalibration
@@ -34,6 +35,9 @@ SETTINGS, ARRAYS = "model.json", "arrays.safetensors"
 FILES = "files"  # entry of the settings: file name to text; each becomes a file
 
 NOISE, SETS = "noise.", "set_thresholds"
+SPELLED = ("number", "flag", "date")
+DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError)
+"""What reading a damaged folder may raise."""
 PLAIN = (type(None), bool, int, float, str)
 CLASSIFIERS = {
     "OrdinalBoostingClassifier": "boosting",
@@ -85,22 +89,22 @@ def restore_shared(model: OrdinalClassifierBase, settings: Mapping[str, Any], ar
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise complain(f"array {name}", "hold finite numbers", "others")
-    model.classes_ = from_json(settings["classes"])
+    model.classes_ = _as_classes(from_json(settings["classes"]))
     if settings["n_features"] is not None:
-        model.n_features_in_ = settings["n_features"]
+        model.n_features_in_ = as_count("n_features", settings["n_features"], 1)
     names = from_json(settings["feature_names"])
     if names is not None:
-        model.feature_names_in_ = names
+        model.feature_names_in_ = _as_names(names, settings["n_features"])
     parts = {name.removeprefix(NOISE): array for name, array in arrays.items() if name.startswith(NOISE)}
     model.noise_ = Noise.of(Noise.from_dict({**settings["noise"], **parts}), len(model.classes_))
     facts = settings["facts"]
     if facts is not None:
-        if not isinstance(facts, dict):
-            raise complain("facts", "be a mapping", type(facts).__name__)
-        model.training_facts_ = facts
+        model.training_facts_ = _as_facts(facts, len(model.classes_))
     model.set_calibration_ = None
     if settings["n_calibration"] is not None:
-        model.set_calibration_ = SetCalibration(_as_thresholds(arrays[SETS]), int(settings["n_calibration"]))
+        model.set_calibration_ = SetCalibration(
+            _as_thresholds(arrays[SETS]), as_count("n_calibration", settings["n_calibration"], 1)
+        )
     return {name: array for name, array in arrays.items() if not name.startswith(NOISE) and name != SETS}
 
 
@@ -109,9 +113,65 @@ def columns_state(columns: Columns) -> dict[str, Any]:
     return {name: as_json(name, getattr(columns, name)) for name in ("categories", "kept", "spelled")}
 
 
-def columns_from(plain: Mapping[str, Any]) -> Columns:
-    """The columns that `columns_state` described."""
-    return Columns(**{name: from_json(plain[name]) for name in ("categories", "kept", "spelled")})
+def columns_from(plain: Mapping[str, Any], n_columns: int) -> Columns:
+    """The columns that `columns_state` described, of a table with `n_columns` columns."""
+    columns = Columns(**{name: from_json(plain[name]) for name in ("categories", "kept", "spelled")})
+    if columns.kept is not None:
+        if not isinstance(columns.kept, tuple) or not columns.kept:
+            raise complain("kept columns", "be a tuple of column numbers", columns.kept)
+        for position in columns.kept:
+            as_count("kept column", position, 0, n_columns - 1)
+    for part in (columns.categories, columns.spelled):
+        for position in part:
+            as_count("column", position, 0, columns.n_features(n_columns) - 1)
+    for known in columns.categories.values():
+        if not isinstance(known, tuple):
+            raise complain("categories", "be a tuple", type(known).__name__)
+    for kind in columns.spelled.values():
+        as_choice("kind of column", kind, SPELLED)
+    return columns
+
+
+def _as_classes(classes: Any) -> NDArray[Any]:
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
+        raise complain("classes", "be an array of at least two labels", repr(classes))
+    ordered_classes(classes, classes)
+    as_known_kind("classes", classes)
+    if classes.dtype.kind == "f" and not np.isfinite(classes).all():
+        raise complain("classes", "be finite", classes.tolist())
+    return classes
+
+
+def _as_facts(facts: Any, n_classes: int) -> dict[str, Any]:
+    """The facts of a model card, each of the right type."""
+    for name in ("facts", "scores", "versions"):
+        part = facts if name == "facts" else facts.get(name, {})
+        if not isinstance(part, dict):
+            raise complain(name, "be a mapping", type(part).__name__)
+    if facts.get("n_samples") is not None:
+        as_count("n_samples", facts["n_samples"], 0)
+    counts = facts.get("recorded_counts")
+    if counts is not None:
+        if not isinstance(counts, list) or len(counts) != n_classes:
+            raise complain("recorded_counts", f"be {n_classes} numbers", counts)
+        for count in counts:
+            as_count("recorded_counts", count, 0)
+    for metric, score in facts.get("scores", {}).items():
+        if not isinstance(score, dict) or ("low" in score) != ("high" in score):
+            raise complain(f"score {metric}", "be a mapping with both ends of its interval or none", score)
+        for key, number in score.items():
+            if not isinstance(number, (int, float)):
+                raise complain(f"{key} of {metric}", "be a number", repr(number))
+            as_number(f"{key} of {metric}", number, -np.inf, np.inf)
+    return dict(facts)
+
+
+def _as_names(names: Any, n_features: Any) -> NDArray[Any]:
+    if not isinstance(names, np.ndarray) or names.shape != (n_features,):
+        raise complain("feature_names", f"be an array of {n_features} names", repr(names))
+    if not all(isinstance(name, str) for name in names.tolist()):
+        raise complain("feature_names", "be text", names.tolist())
+    return names
 
 
 def _as_thresholds(thresholds: NDArray[Any]) -> NDArray[Any]:
@@ -162,7 +222,7 @@ def read_folder(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any]
     folder = Path(path)
     header = _header(folder)
     version = header.get("format_version")
-    if version != FORMAT_VERSION:
+    if type(version) is not int or version != FORMAT_VERSION:
         advice = "it was written by another version of ordinoise; fit the model again"
         raise complain("path", f"hold a model of format version {FORMAT_VERSION}", version, advice)
     if header.get("kind") != kind:
@@ -170,8 +230,8 @@ def read_folder(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any]
     if not isinstance(header.get("settings"), dict):
         raise complain("path", f"hold settings in {SETTINGS}", "none", "the folder is damaged")
     try:
-        arrays: Arrays = load((folder / ARRAYS).read_bytes())
-    except (OSError, SafetensorError, ValueError, KeyError) as error:
+        arrays: Arrays = load(_content(folder / ARRAYS))
+    except (OSError, SafetensorError, ValueError, KeyError, MemoryError) as error:
         raise complain("path", f"hold arrays in {ARRAYS}", f"{type(error).__name__}", "the folder is damaged") from None
     settings = header["settings"]
     if FILES in settings:
@@ -183,8 +243,8 @@ def _header(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise complain("path", "be a model folder", repr(str(folder)))
     try:
-        header = json.loads((folder / SETTINGS).read_text())
-    except (OSError, ValueError, RecursionError):
+        header = json.loads(_content(folder / SETTINGS).decode(), parse_constant=_refused)
+    except (OSError, ValueError, RecursionError, MemoryError):
         raise complain("path", f"hold a readable {SETTINGS}", repr(str(folder)), "the folder is damaged") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise complain("path", "be an ordinoise model folder", repr(str(folder)))
@@ -194,15 +254,28 @@ def _header(folder: Path) -> dict[str, Any]:
 def _texts(folder: Path, digests: Any) -> dict[str, str]:
     """The text files by name, checked against their digests."""
     texts = {}
-    for name, digest in digests.items() if isinstance(digests, dict) else []:
+    if not isinstance(digests, dict):
+        raise complain("path", "hold a whole model", f"{FILES}: {digests}", "the folder is damaged")
+    for name, digest in digests.items():
         try:
-            content = (folder / Path(name).name).read_bytes()
+            content = _content(folder / Path(name).name)
         except OSError:
             content = b""
         if _digest(content) != digest:
             raise complain("path", f"hold an unchanged {name}", repr(str(folder)), "the folder is damaged")
         texts[name] = content.decode()
     return texts
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a regular file; a pipe or device, whose reading may never end, is not opened."""
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    return path.read_bytes()
+
+
+def _refused(constant: str) -> None:
+    raise complain("JSON", "hold finite numbers", constant)
 
 
 def _digest(content: bytes) -> str:

@@ -24,7 +24,7 @@ from ordinoise.classifiers._torch_data import (
     training_settings,
 )
 from ordinoise.classifiers.card import recorded_counts
-from ordinoise.classifiers.saving import Arrays, read_folder
+from ordinoise.classifiers.saving import DAMAGE, Arrays, read_folder
 from ordinoise.labels import as_decision
 
 if TYPE_CHECKING:
@@ -321,7 +321,7 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
             raise complain("module", f"be given: the saved model has a {settings['module']}", "None")
         try:
             return cls._from_saved(settings, arrays, module=module)
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+        except (*DAMAGE, RuntimeError) as error:
             words = str(error).splitlines()[0] if str(error) else ""
             advice = "the folder is damaged, or the module is not the one that was saved"
             raise complain("path", "hold a whole model", f"{type(error).__name__}: {words}", advice) from None

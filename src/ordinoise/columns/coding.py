@@ -172,4 +172,7 @@ def _numbers(column: Any, j: int) -> Floats:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value
+    if value is None:
+        return True
+    unequal = value != value  # of pandas' NA this is NA, of an array one flag per entry
+    return bool(unequal) if isinstance(unequal, (bool, np.bool_)) else type(value).__name__ == "NAType"

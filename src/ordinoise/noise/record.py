@@ -115,9 +115,11 @@ class Noise:
             raise complain("matrices", "be one matrix unless they are per rater or per row", f"{len(matrices)} of them")
         self._freeze("matrices", matrices, (len(matrices), n_classes, n_classes))
         drawn = np.asarray(self.replicates, dtype=np.float64)
+        if drawn.ndim == 0:
+            raise complain("replicates", "have shape (n_replicates, n_classes, n_classes)", f"shape {drawn.shape}")
         drawn = drawn if drawn.size else np.empty((0, n_classes, n_classes))
         self._freeze("replicates", drawn, (len(drawn), n_classes, n_classes))
-        by_class = (len(matrices), n_classes)[: 1 if self.counts is None else np.ndim(self.counts)]
+        by_class = (len(matrices), n_classes)[: 1 if self.counts is None else max(1, np.ndim(self.counts))]
         shapes = {"interval": (2, n_classes, n_classes), "class_shares": (n_classes,), "counts": by_class}
         for name, shape in shapes.items():
             if getattr(self, name) is not None:
@@ -277,20 +279,23 @@ class Noise:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """The record that `to_dict` described."""
+        """The record that `to_dict` described; refuses anything else with one sentence."""
+        if not isinstance(plain, Mapping) or not {"matrices", "source"} <= set(plain):
+            got = sorted(map(str, plain)) if isinstance(plain, Mapping) else type(plain).__name__
+            raise complain("noise", "be a mapping with matrices and source, as to_dict gives it", got)
         arrays: dict[str, Any] = {
-            name: np.asarray(plain[name], dtype=np.float64) for name in ARRAYS if plain.get(name) is not None
+            name: _as_array(name, plain[name]) for name in ARRAYS if name == "matrices" or plain.get(name) is not None
         }
         ends = plain.get("rate_interval")
         return cls(
             **arrays,
             source=plain["source"],
             per=plain.get("per", "all"),
-            raters=tuple(plain.get("raters", ())),
-            rate_interval=None if ends is None else (float(ends[0]), float(ends[1])),
-            confidence=as_number("confidence", plain.get("confidence", 0.95), 0.0, 1.0),
+            raters=_as_raters(plain.get("raters", ())),
+            rate_interval=None if ends is None else _as_ends(ends),
+            confidence=_as_confidence(plain.get("confidence", 0.95)),
             method=str(plain.get("method", "")),
-            doubts=tuple(Doubt(str(one["code"]), str(one["sentence"])) for one in plain.get("doubts", ())),
+            doubts=_as_doubts(plain.get("doubts", ())),
         )
 
     def __str__(self) -> str:
@@ -312,6 +317,41 @@ class Noise:
         ends = self.rate_interval
         reach = "" if ends is None else f" ({self.confidence:.0%} interval {ends[0]:.1%} to {ends[1]:.1%})"
         return f"{phrase}: about {self.rate:.1%} of the labels are wrong{reach}"
+
+
+def _as_array(name: str, values: Any) -> Floats:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        raise complain(name, "be an array of numbers", repr(values)[:60]) from None
+
+
+def _as_raters(raters: Any) -> tuple[Any, ...]:
+    if not isinstance(raters, (list, tuple)) or not all(isinstance(one, (str, int, float)) for one in raters):
+        raise complain("raters", "be a list of names", repr(raters)[:60])
+    return tuple(raters)
+
+
+def _as_confidence(value: Any) -> float:
+    found = _as_array("confidence", value)
+    return as_number("confidence", found.item() if found.ndim == 0 else value, 0.0, 1.0)
+
+
+def _as_ends(ends: Any) -> tuple[float, float]:
+    found = _as_array("rate_interval", ends)
+    if found.shape != (2,) or not np.isfinite(found).all():
+        raise complain("rate_interval", "be two finite numbers", repr(ends)[:60])
+    return float(found[0]), float(found[1])
+
+
+def _as_doubts(doubts: Any) -> tuple[Doubt, ...]:
+    rule = "be a list of mappings with code and sentence"
+    if not isinstance(doubts, (list, tuple)):
+        raise complain("doubts", rule, repr(doubts)[:60])
+    for one in doubts:
+        if not isinstance(one, Mapping) or not {"code", "sentence"} <= set(one):
+            raise complain("doubts", rule, repr(one)[:60])
+    return tuple(Doubt(str(one["code"]), str(one["sentence"])) for one in doubts)
 
 
 def estimated_noise(

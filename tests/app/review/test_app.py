@@ -2,6 +2,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -98,6 +99,22 @@ def test_trouble_with_the_store_is_not_the_readers_fault(client: Client, record:
     answer = client.decide(record.suspects[0].row, "5")
     assert answer.status_code == 503
     assert "decisions must be an undamaged, writable file" in answer.json()["error"]
+
+
+def test_a_decision_is_not_confirmed_after_its_file_is_deleted(
+    client: Client, record: AuditRecord, audit: Path
+) -> None:
+    first, second = (suspect.row for suspect in record.suspects[:2])
+    client.decide(first, "5")
+    (audit / "decisions.sqlite").unlink()
+    answer = client.decide(second, "5")
+    assert answer.status_code == 503
+    assert "decisions must stay in place" in answer.json()["error"]
+    assert (audit / "decisions.sqlite-wal").stat().st_size == 0  # nothing to replay into the next file
+    client.close()
+    (audit / "decisions.rescued.sqlite").rename(audit / "decisions.sqlite")
+    with open_decisions(audit) as store:
+        assert list(store.states()) == [first]
 
 
 def test_everything_from_the_file_is_escaped_in_the_page(tmp_path: Path) -> None:
@@ -212,16 +229,14 @@ def test_the_corrected_file_differs_in_the_settled_grades_only(
     assert now.select(others).equals(was.select(others))
 
 
-def test_formulas_are_neutralised_and_numbers_are_not(client: Client, tmp_path: Path) -> None:
+def test_cells_that_look_like_formulas_are_kept_exactly(client: Client, tmp_path: Path) -> None:
     client.post("/api/export")
     was, now = (
         read_text(tmp_path / "wine.csv")["tasting note"],
         read_text(tmp_path / "wine.reviewed.csv")["tasting note"],
     )
-    risky = was.str.starts_with("=")
-    assert risky.any()
-    assert now.filter(risky).to_list() == ["'" + text for text in was.filter(risky)]
-    assert now.filter(~risky).to_list() == was.filter(~risky).to_list()
+    assert was.str.starts_with("=").any()
+    assert now.to_list() == was.to_list()
 
 
 def test_an_export_never_goes_over_a_file(client: Client, tmp_path: Path) -> None:
@@ -240,6 +255,33 @@ def test_exports_at_once_get_names_of_their_own(client: Client, tmp_path: Path) 
     for thread in threads:
         thread.join()
     assert len(list(tmp_path.glob("wine.reviewed*.csv"))) == 4
+
+
+def test_an_export_that_loses_the_race_for_a_name_takes_the_next(
+    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_late(*given: Any, **more: Any) -> None:
+        (tmp_path / "wine.reviewed.csv").write_text("of another process")
+        write_table(*given, **more)
+
+    monkeypatch.setattr("ordinoise.app.review.export.write_table", write_late)
+    assert Path(client.post("/api/export").json()["path"]).name == "wine.reviewed-2.csv"
+    assert (tmp_path / "wine.reviewed.csv").read_text() == "of another process"
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "audit", "labels", "wine.csv", "wine.reviewed.csv", "wine.reviewed-2.csv",
+    }  # fmt: skip
+
+
+def test_an_export_works_without_hard_links(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError("no links here")
+
+    (tmp_path / "wine.reviewed.csv").write_text("precious")
+    monkeypatch.setattr("os.link", refuse)
+    path = Path(client.post("/api/export").json()["path"])
+    assert path.name == "wine.reviewed-2.csv"
+    assert len(read_text(path)) == 60
+    assert (tmp_path / "wine.reviewed.csv").read_text() == "precious"
 
 
 def test_a_file_that_changed_since_the_audit_is_not_exported(client: Client, tmp_path: Path) -> None:

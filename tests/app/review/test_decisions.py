@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinoise.app.review import DecisionStore, RowState
+from ordinoise.app.review import DecisionStore, Event, RowState
 from ordinoise.app.review.events import states
 
 REVIEWERS, ROWS, GRADES = ("Ann", "Bob"), (3, 17), ("low", "high")
@@ -291,3 +292,67 @@ def test_decisions_about_another_audit_are_refused(path: Path) -> None:
 def test_a_folder_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="decisions must be a file in a folder that exists"):
         DecisionStore(tmp_path / "nowhere" / "decisions.sqlite")
+
+
+def _replaced(path: Path) -> None:
+    other = path.with_name("other.sqlite")
+    DecisionStore(other).close()
+    other.replace(path)
+
+
+WAYS = {
+    "deleted": lambda path: path.unlink(),
+    "moved": lambda path: path.rename(path.with_name("moved.sqlite")),
+    "replaced": _replaced,
+    "without its log": lambda path: path.with_name(f"{path.name}-wal").unlink(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_write_is_confirmed_without_its_file_and_the_confirmed_ones_are_rescued(path: Path, way: str) -> None:
+    with DecisionStore(path, about="wine") as store:
+        stored = [store.decide("Ann", row, "low") for row in (3, 17)]
+        WAYS[way](path)
+        for _ in range(2):
+            with pytest.raises(ValueError, match=r"decisions must stay in place .* rescued") as refusal:
+                store.decide("Ann", 40, "high")
+        with pytest.raises(ValueError, match="decisions must stay in place"):
+            store.undo("Ann")
+    (rescued,) = path.parent.glob("*rescued*.sqlite")
+    assert str(rescued) in str(refusal.value)
+    with DecisionStore(rescued, about="wine") as copy:
+        assert copy.history() == stored
+
+
+def test_a_file_lost_during_a_write_is_noticed_before_the_confirmation(
+    store: DecisionStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert = store._insert
+
+    def insert_and_lose(*given: Any, **more: Any) -> Event:
+        path.unlink()
+        return insert(*given, **more)
+
+    monkeypatch.setattr(store, "_insert", insert_and_lose)
+    with pytest.raises(ValueError, match="decisions must stay in place"):
+        store.decide("Ann", 3, "low")
+
+
+def test_a_file_that_is_moved_back_takes_decisions_again(store: DecisionStore, path: Path) -> None:
+    store.decide("Ann", 3, "low")
+    path.rename(path.with_name("moved.sqlite"))
+    with pytest.raises(ValueError, match="decisions must stay in place"):
+        store.decide("Ann", 17, "low", key="again")
+    path.with_name("moved.sqlite").rename(path)
+    store.decide("Ann", 17, "low", key="again")
+    with DecisionStore(path) as other:
+        assert [event.row for event in other.history()] == [3, 17]
+
+
+def test_a_folder_that_is_gone_cannot_be_rescued_to_and_the_sentence_says_so(tmp_path: Path) -> None:
+    (tmp_path / "audit").mkdir()
+    with DecisionStore(tmp_path / "audit" / "decisions.sqlite") as store:
+        store.decide("Ann", 3, "low")
+        (tmp_path / "audit").rename(tmp_path / "elsewhere")
+        with pytest.raises(ValueError, match=r"decisions must stay in place .*; move it back"):
+            store.decide("Ann", 17, "low")

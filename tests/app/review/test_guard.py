@@ -4,11 +4,12 @@ import copy
 import re
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from app.review.client import ORIGIN, PORT, TOKEN, Client
 from app.review.sample import sample_audit
-from ordinoise.app.review.guard import CSRF_HEADER, LARGEST_BODY, derived
+from ordinoise.app.review.guard import CSRF_HEADER, HEADERS, LARGEST_BODY, derived
 
 READS = (
     "/",
@@ -181,3 +182,50 @@ def test_the_page_holds_no_script_or_style_of_its_own(client: Client) -> None:
     assert not re.search(r"<[^>]*\son[a-z]+=", page)
     assert "http://" not in page
     assert "https://" not in page
+
+
+@pytest.mark.parametrize("number", [str(2**63), "9" * 5000, "-1", "x", "%D9%A3", "1e3", "999"])
+@pytest.mark.parametrize("path", ["/api/history/{}", "/picture/{}/6", "/picture/0/{}"])
+def test_an_unknown_row_is_not_found_in_one_sentence(client: Client, path: str, number: str) -> None:
+    answer = client.get(path.format(number))
+    assert answer.status_code == 404
+    _is_one_sentence(answer)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-1", "x"])
+def test_changes_after_no_event_are_not_found_in_one_sentence(client: Client, number: str) -> None:
+    answer = client.get(f"/api/changes/{number}")
+    assert answer.status_code == 404
+    _is_one_sentence(answer)
+
+
+def test_an_unknown_path_or_method_is_one_sentence(client: Client) -> None:
+    for answer, status in ((client.get("/nowhere"), 404), (client.post("/nowhere"), 404), (client.post("/"), 405)):
+        assert answer.status_code == status
+        _is_one_sentence(answer)
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_an_unexpected_error_is_one_sentence_with_the_headers(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, write: bool
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("secret detail")
+
+    monkeypatch.setattr(client.app.state.desk.store, "history", fail)
+    monkeypatch.setattr(client.app.state.desk.store, "states", fail)
+    answer = client.post("/api/export") if write else client.get("/api/audit")
+    assert answer.status_code == 500
+    _is_one_sentence(answer)
+    assert "secret detail" not in answer.text
+    assert [record.exc_info for record in caplog.records if record.exc_info] == []
+    assert "failed with KeyError" in caplog.text
+
+
+def _is_one_sentence(answer: httpx.Response) -> None:
+    sentence = answer.json()["error"]
+    assert 10 < len(sentence) < 250
+    assert "Traceback" not in sentence
+    assert "\n" not in sentence
+    for name in HEADERS:
+        assert answer.headers[name] == HEADERS[name]

@@ -1,3 +1,4 @@
+import os
 import signal
 import socket
 import subprocess
@@ -7,8 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.review.server import Server
+from app.review.server import TOKEN, Server, stand_in
+from ordinoise.app.cli import main
 from ordinoise.app.review import serve
+from ordinoise.app.review.lock import LOCK, held
 
 
 def test_it_serves_this_computer_prints_nothing_and_ends_with_ctrl_c(audit: Path) -> None:
@@ -69,3 +72,40 @@ def test_every_address_has_a_secret_of_its_own(audit: Path, monkeypatch: pytest.
     assert len(set(secrets)) == 2
     assert all(len(secret) >= 43 for secret in secrets)
     assert all(address.startswith("http://127.0.0.1:") for address in told)
+
+
+def test_a_second_server_of_an_audit_ends_with_a_sentence_that_names_the_first(audit: Path) -> None:
+    server = Server(audit)
+    told: list[str] = []
+    with pytest.raises(ValueError, match="folder must be reviewed by one server at a time") as refusal:
+        serve(audit, on_ready=told.append)
+    assert f"process {server.process.pid} at {server.origin}" in str(refusal.value)
+    assert TOKEN not in str(refusal.value)
+    assert told == []
+    assert httpx.get(server.address).status_code == 303
+    # A killed process leaves its lock file, but not its lock.
+    server.kill()
+    assert str(server.process.pid) in (audit / LOCK).read_text()
+    server.start()
+    assert httpx.get(server.address).status_code == 303
+    assert server.end(signal.SIGINT) == 0
+    assert (audit / LOCK).read_text() == ""
+
+
+def test_the_command_ends_with_that_sentence(
+    audit: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ordinoise.app.workflow.review.refit_of", lambda _: stand_in)
+    with held(audit, "http://127.0.0.1:4000"), pytest.raises(SystemExit) as end:
+        main(["review", str(audit), "--no-browser"])
+    assert end.value.code == 2
+    words = "".join(capsys.readouterr().err.split())
+    assert f"process{os.getpid()}athttp://127.0.0.1:4000" in words
+
+
+def test_a_lock_file_is_never_a_link(audit: Path, tmp_path: Path) -> None:
+    (tmp_path / "precious").write_text("precious")
+    (audit / LOCK).symlink_to(tmp_path / "precious")
+    with pytest.raises(ValueError, match="folder must hold a lock file"), held(audit, "http://127.0.0.1:4000"):
+        pass
+    assert (tmp_path / "precious").read_text() == "precious"

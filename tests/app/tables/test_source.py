@@ -23,7 +23,7 @@ from ordinoise.app.tables import (
     target,
     write_table,
 )
-from ordinoise.app.tables.source import Source, open_source
+from ordinoise.app.tables.source import Source, most_bytes, open_source
 from ordinoise.columns import features
 from ordinoise.columns.inference import typed as typed_text
 
@@ -35,6 +35,7 @@ CONTENT = "size,fresh,day,colour,stars\n" + "1.5,True,2024-01-01,red,3\n,False,,
 def opens(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each file name was opened for reading, by Python or by a reader of polars that was given a path."""
     counts: Counter[str] = Counter()
+    most_bytes()  # asks the system for its limits once
 
     def counted(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(source: Any, *args: Any, **kwargs: Any) -> Any:

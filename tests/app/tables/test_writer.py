@@ -96,7 +96,7 @@ HARMLESS = ["-5", "+3.25", "-.5", "+1e-9", "x=1", "'=1", "", " =1", "5"]
 @pytest.mark.parametrize("dtype", [pl.String, pl.Categorical])
 def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe(tmp_path: Path, dtype: type[pl.DataType]) -> None:
     frame = pl.DataFrame({"n": range(len(RISKY + HARMLESS)), "=name": pl.Series(RISKY + HARMLESS, dtype=dtype)})
-    write_table(frame, tmp_path / "out.csv", neutral=True)
+    write_table(frame, tmp_path / "out.csv", excel_safe=True)
     written = read_text(tmp_path / "out.csv")
     assert written.columns == ["n", "'=name"]
     expected = [f"'{text}" for text in RISKY] + [text or None for text in HARMLESS]
@@ -105,14 +105,14 @@ def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe(tmp_path: Path, dt
 
 def test_numbers_below_zero_are_no_formulas(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [-1, 2], "b": [-0.5, None]})
-    write_table(frame, tmp_path / "out.csv", neutral=True)
+    write_table(frame, tmp_path / "out.csv", excel_safe=True)
     assert read_table(tmp_path / "out.csv").equals(frame)
 
 
 def test_text_keeps_its_formulas_unless_asked_and_in_parquet_always(tmp_path: Path) -> None:
     frame = pl.DataFrame({"=a": RISKY})
     write_table(frame, tmp_path / "out.csv")
-    write_table(frame, tmp_path / "out.parquet", neutral=True)
+    write_table(frame, tmp_path / "out.parquet", excel_safe=True)
     assert read_text(tmp_path / "out.csv").equals(frame)
     assert read_table(tmp_path / "out.parquet").equals(frame)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
@@ -9,6 +10,8 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, Parameter
 
 from ordinoise import __version__
+from ordinoise.app.cli._console import printable
+from ordinoise.app.cli._signals import stop_signals
 from ordinoise.app.cli.audit import audit
 from ordinoise.app.cli.corrupt import corrupt
 from ordinoise.app.cli.data import data
@@ -36,7 +39,20 @@ app.register_install_completion_command()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line. Exit codes: 0 success, 1 internal error, 2 bad input, 130 stopped by Ctrl-C."""
+    """Run the command line.
+
+    Exit codes: 0 success, 1 internal error, 2 bad input, 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+    """
+    with stop_signals() as received:
+        try:
+            _run(arguments)
+        finally:
+            if received:  # also if the verb ended well, as review does
+                raise SystemExit(128 + received[0])
+
+
+def _run(arguments: Sequence[str] | None) -> None:
+    """Run a verb; every exception becomes one sentence and an exit code."""
     try:
         app(sys.argv[1:] if arguments is None else arguments, exit_on_error=False)
     except CycloptsError:  # already printed; its own exit code differs between its versions
@@ -60,4 +76,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _print_error(message: str) -> None:
     """Print one line on standard error."""
-    print(" ".join(message.split()), file=sys.stderr)  # noqa: T201
+    with contextlib.suppress(OSError):  # the terminal may be gone, as after a hang-up
+        print(printable(" ".join(message.split())), file=sys.stderr, flush=True)  # noqa: T201

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
@@ -15,6 +16,23 @@ if TYPE_CHECKING:
 
 # Output to a file or a pipe is this wide, meant to hold our tables; a round number, chosen by no run.
 PIPE_WIDTH = 130
+# Characters that steer a terminal or break a line: control characters, lone surrogates, marks of text direction.
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def printable(text: str) -> str:
+    """`text` with a replacement character for every character that a terminal would act on."""
+    return _UNFIT.sub("\ufffd", text)
+
+
+def say(screen: Console, sentence: str, *, bold: str = "") -> None:
+    """Print a sentence with names or cells from outside: as they are, without markup and control characters.
+
+    `bold` is printed in bold before the sentence.
+    """
+    from rich.text import Text
+
+    screen.print(Text.assemble((printable(bold), "bold"), printable(sentence)))
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -31,7 +49,7 @@ class TrialProgress:
     def __init__(self, console: Console) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
+        columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}", markup=False))
         self._bar = Progress(*columns, console=console, transient=True)
 
     def __enter__(self) -> Self:
@@ -43,7 +61,7 @@ class TrialProgress:
 
     def start(self, what: str, n_trials: int) -> None:
         """Start the bar of a plan."""
-        self._bar.console.print(f"[bold]{what}[/]: {n_trials:,} trials; Ctrl-C stops, the same command continues.")
+        say(self._bar.console, f": {n_trials:,} trials; Ctrl-C stops, the same command continues.", bold=what)
         self._task = self._bar.add_task(what, total=n_trials, left="")
 
     def reuse(self, n_trials: int) -> None:
@@ -55,7 +73,7 @@ class TrialProgress:
         minutes, seconds = divmod(int(min(seconds_left, 1e7)), 60)
         trial = ended.trial
         doing = " ".join(str(trial[name]) for name in ("dataset", "loss", "variant", "contestant") if name in trial)
-        self._bar.update(self._task, advance=1, left=f"{minutes}:{seconds:02} left  {doing}")
+        self._bar.update(self._task, advance=1, left=printable(f"{minutes}:{seconds:02} left  {doing}"))
 
 
 def rich_table(table: TextTable, *, grouped: bool = False) -> Table:
@@ -66,15 +84,14 @@ def rich_table(table: TextTable, *, grouped: bool = False) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    shown = Table(
-        title=Text(table.title), title_justify="left", caption=Text("\n".join(table.notes)), caption_justify="left"
-    )
+    notes = Text("\n".join(map(printable, table.notes)))
+    shown = Table(title=Text(printable(table.title)), title_justify="left", caption=notes, caption_justify="left")
     for at, column in enumerate(table.columns):
-        shown.add_column(Text(column), justify="left" if at < table.n_names else "right")
+        shown.add_column(Text(printable(column)), justify="left" if at < table.n_names else "right")
     for before, row in zip((None, *table.rows), table.rows, strict=False):
         if grouped and before and row[0] != before[0]:
             shown.add_section()
-        shown.add_row(*map(Text, row))
+        shown.add_row(*(Text(printable(cell)) for cell in row))
     return shown
 
 
@@ -88,6 +105,6 @@ def show_table(*, is_quiet: bool = False) -> Callable[[GradedTable], None]:
         grades = " < ".join(map(str, table.classes))
         size = f"{table.frame.height:,} rows; features: {features}"
         for line in (f"{table.path.name}: {size}; grades {grades}", *(f"  {message}" for message in table.messages)):
-            console().print(line, markup=False, highlight=False)
+            say(console(), line)
 
     return (lambda _: None) if is_quiet else show

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ordinoise._text import NOTHING, TextTable, percent
-from ordinoise.app.cli._console import console, rich_table
+from ordinoise.app.cli._console import console, rich_table, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,10 +91,9 @@ def show_doubts(screen: Console, noise: Noise) -> None:
         "given": "The noise matrix was given, not estimated.",
     }
     if noise.source in origins:
-        screen.print(origins[noise.source], markup=False, highlight=False)
+        say(screen, origins[noise.source])
     elif noise.is_in_doubt:
-        screen.print("[bold]In doubt:[/] ", end="")
-        screen.print(f"{noise.doubt_text}.", markup=False, highlight=False)
+        say(screen, f" {noise.doubt_text}.", bold="In doubt:")
         few = noise.source == "too few rows"
         more = "more graded rows" if few else "reviewed grades (ordinoise review, then --reviewed)"
         screen.print(f"To reduce the doubt: {more}, or a second rater on some rows.")

@@ -13,6 +13,7 @@ def audit(
     out: Path = Path("audit"),
     reviewed: Path | None = None,
     suspects: int = 1000,
+    excel_safe: bool = False,
     json: Json = False,
 ) -> None:
     """Find the grades of a table that are probably wrong, and write them with a report into a new folder.
@@ -27,10 +28,12 @@ def audit(
         Folder of an earlier audit; its reviewed grades are trusted.
     suspects
         Largest number of suspicious rows to keep for review.
+    excel_safe
+        Put an apostrophe before text in suspects.csv that a spreadsheet would run as a formula.
     """
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
-    from ordinoise.app.cli._console import console, show_table
+    from ordinoise.app.cli._console import console, say, show_table
     from ordinoise.app.cli._findings import print_json, show_noise, show_suspects
 
     refuse_existing("out", out)
@@ -40,13 +43,16 @@ def audit(
 
     trusted = None if reviewed is None else reviewed_labels(reviewed, request.file)
     show = show_table(is_quiet=json)
-    _, record = audit_file(request, out, trusted=trusted, n_suspects=suspects, on_table=show, verbose=True)
+    _, record = audit_file(
+        request, out, trusted=trusted, n_suspects=suspects, excel_safe=excel_safe, on_table=show, verbose=True
+    )
     if json:
         print_json(record.to_dict(suspects=False) | {"out": str(out), "n_suspects": len(record.suspects)})
         return
     screen = console()
     show_noise(screen, record)
     show_suspects(screen, record)
-    screen.print(f"\n[bold]Written[/] {out}: report.html (open it in a browser), suspects.csv, labels.csv, audit.json")
+    screen.print()
+    say(screen, f" {out}: report.html (open it in a browser), suspects.csv, labels.csv, audit.json", bold="Written")
     if record.suspects:
-        screen.print(f"Next: ordinoise review {out}", markup=False, highlight=False)
+        say(screen, f"Next: ordinoise review {out}")

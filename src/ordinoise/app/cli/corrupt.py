@@ -17,7 +17,7 @@ def corrupt(request: CorruptionOptions, *, out: Path, json: Json = False) -> Non
     out
         New file: .csv, .tsv, .parquet or .feather.
     """
-    from ordinoise.app.cli._console import console
+    from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import matrix_table, print_json
     from ordinoise.app.workflow.corruption import corrupt_file
 
@@ -29,4 +29,4 @@ def corrupt(request: CorruptionOptions, *, out: Path, json: Json = False) -> Non
     screen = console()
     screen.print(matrix_table("Added noise", done.classes, done.noise_matrix))
     share = done.n_changed / done.n_graded
-    screen.print(f"{done.n_changed:,} of {done.n_graded:,} grades changed ({share:.0%}), written to {out}")
+    say(screen, f"{done.n_changed:,} of {done.n_graded:,} grades changed ({share:.0%}), written to {out}")

@@ -32,7 +32,7 @@ def data(
     """
     from dataclasses import asdict
 
-    from ordinoise.app.cli._console import console
+    from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import catalogue_table, print_json
 
     if name is None:
@@ -50,4 +50,4 @@ def data(
         print_json(entry)
     else:
         words = f"{entry['n_rows']:,} rows, {entry['n_features']} features, grades {entry['classes']}"
-        console().print(f"{name}: {words}, written to {entry['out']}", markup=False, highlight=False)
+        say(console(), f"{name}: {words}, written to {entry['out']}")

@@ -57,6 +57,7 @@ def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0, json: Json
 def _print_result(console: Console, result: DemoResult) -> None:
     from rich.columns import Columns
 
+    from ordinoise.app.cli._console import say
     from ordinoise.app.cli._findings import matrix_table
 
     console.print(f"Wrong labels in the first training set: {result.share_wrong:.0%}.\n")
@@ -66,7 +67,8 @@ def _print_result(console: Console, result: DemoResult) -> None:
         Columns([matrix_table(title, list(map(str, range(len(matrix)))), matrix) for title, matrix in matrices.items()])
     )
     error = abs(result.noise_matrix - result.estimated_matrix).mean()
-    console.print(f"Mean absolute difference of the two matrices: {error:.3f}. Picture: {result.picture}\n")
+    say(console, f"Mean absolute difference of the two matrices: {error:.3f}. Picture: {result.picture}")
+    console.print()
     console.print("[bold]Your own table[/] (the target is a column of ordered grades):\n")
     console.print(
         "  ordinoise audit ratings.csv --target stars    # which grades are probably wrong: a report for the browser\n"

@@ -22,7 +22,7 @@ def export(model: Path, out: Path, *, dtype: str = "float32", json: Json = False
         Type of the features in the exported model: float32 or float64.
     """
     from ordinoise._files import refuse_existing
-    from ordinoise.app.cli._console import console
+    from ordinoise.app.cli._console import console, say
     from ordinoise.classifiers import load_model
 
     refuse_existing("out", out)
@@ -35,8 +35,8 @@ def export(model: Path, out: Path, *, dtype: str = "float32", json: Json = False
         named = {"kind": type(loaded).__name__, "classes": loaded.classes_.tolist(), "kilobytes": size}
         print_json(named | {"out": str(out), "input": "features", "outputs": ["label", "probabilities"]})
         return
-    console().print(
+    say(
+        console(),
         f"{type(loaded).__name__} with {len(loaded.classes_)} classes written to {out} ({size:,.0f} kB): "
         "input 'features', outputs 'label' and 'probabilities'.",
-        markup=False,
     )

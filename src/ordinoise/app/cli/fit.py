@@ -22,7 +22,7 @@ def fit(
         Folder of an audit; its reviewed grades are trusted.
     """
     from ordinoise._files import refuse_existing
-    from ordinoise.app.cli._console import console, show_table
+    from ordinoise.app.cli._console import console, say, show_table
     from ordinoise.app.cli._findings import print_json, show_noise, show_scores
 
     refuse_existing("out", out)
@@ -39,6 +39,7 @@ def fit(
     show_noise(screen, record)
     show_scores(screen, found.scores, "Out of fold: every row is predicted by models that were not fitted to it")
     shares = ", ".join(f"{name} {share:.0%}" for name, share in found.model.weights_.items() if share > 0)
-    screen.print(f"Weights of the learners: {shares}.", markup=False, highlight=False)
-    screen.print(f"\n[bold]Written[/] {out}: the model, and report.html (open it in a browser)")
-    screen.print(f"Next: ordinoise predict {out} new.csv --out graded.csv", markup=False, highlight=False)
+    say(screen, f"Weights of the learners: {shares}.")
+    screen.print()
+    say(screen, f" {out}: the model, and report.html (open it in a browser)", bold="Written")
+    say(screen, f"Next: ordinoise predict {out} new.csv --out graded.csv")

@@ -51,11 +51,18 @@ def predict(
         if json:
             print_json({"out": str(out), "n_rows": frame.height, "predicted": grades})
             return
-        from ordinoise.app.cli._console import console
+        from ordinoise.app.cli._console import console, say
 
         spread = ", ".join(f"{grade}: {count:,}" for grade, count in grades.items())
-        console().print(f"{frame.height:,} rows graded ({spread}), written to {out}", markup=False, highlight=False)
+        say(console(), f"{frame.height:,} rows graded ({spread}), written to {out}")
     elif json:
         sys.stdout.write(frame.write_json() + "\n")
     else:
-        sys.stdout.write(frame.write_csv())
+        _print_csv(frame.write_csv())
+
+
+def _print_csv(text: str) -> None:
+    """Write CSV to standard output: exactly into a file or a pipe, without control characters on a terminal."""
+    from ordinoise.app.cli._console import printable
+
+    sys.stdout.write("\n".join(map(printable, text.split("\n"))) if sys.stdout.isatty() else text)

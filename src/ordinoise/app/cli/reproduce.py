@@ -86,15 +86,14 @@ def reproduce(
 
 
 def _show(console: Console, request: Request, outcome: Reproduction) -> None:
-    from rich.markup import escape
-
-    from ordinoise.app.cli._console import rich_table
+    from ordinoise.app.cli._console import rich_table, say
 
     for table in outcome.tables:
         console.print(rich_table(table, grouped=True))
         console.print()
     for sentence in outcome.sentences:
-        console.print(f"- {escape(sentence)}")
+        say(console, f"- {sentence}")
     for failure in outcome.failures:
-        console.print(f"[red]failed[/] {escape(str(failure.trial))}: {escape(failure.error)}")
-    console.print(f"\n{len(outcome.files)} files in {escape(str(request.out))}/")
+        say(console, f" {failure.trial}: {failure.error}", bold="failed")
+    console.print()
+    say(console, f"{len(outcome.files)} files in {request.out}/")

@@ -6,22 +6,26 @@ import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from ordinoise._validation import complain
 from ordinoise.app.review.decisions import StoreError
-from ordinoise.app.review.desk import Plain, ReviewDesk, as_reviewer
+from ordinoise.app.review.desk import Plain, ReviewDesk, UnknownRowError, as_reviewer
 from ordinoise.app.review.guard import CSRF_HEADER, Guard, derived, error_response
 from ordinoise.app.review.refit import Refit
 
 PAGE = Path(__file__).parent / "page"
+MOST_DIGITS = 18  # every such number fits into an integer of SQLite
 STATIC_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -59,7 +63,9 @@ def review_app(
 
     routes = [Route("/", index), Route("/static/{name}", _static), *_reads(desk), *_writes(desk)]
     guard = Middleware(Guard, token=token, port=port)
-    app = Starlette(routes=routes, middleware=[guard], lifespan=lifespan)
+    app = Starlette(
+        routes=routes, middleware=[guard], exception_handlers={HTTPException: _http_error}, lifespan=lifespan
+    )
     app.state.desk = desk
     return app
 
@@ -74,7 +80,7 @@ def _page(desk: ReviewDesk, csrf: str, reviewer: str) -> str:
 
 def _reads(desk: ReviewDesk) -> list[Route]:
     async def picture(request: Request) -> Response:
-        found = desk.picture(request.path_params["row"], request.path_params["column"])
+        found = desk.picture(_number(request, "row"), _number(request, "column"))
         if found is None:
             return error_response(404, "picture not found")
         content = await run_in_threadpool(found[0].read_bytes)
@@ -82,10 +88,10 @@ def _reads(desk: ReviewDesk) -> list[Route]:
 
     return [
         Route("/api/audit", _read_endpoint(lambda _: desk.overview())),
-        Route("/api/changes/{after:int}", _read_endpoint(lambda request: desk.changes(request.path_params["after"]))),
-        Route("/api/history/{row:int}", _read_endpoint(lambda request: desk.history(request.path_params["row"]))),
+        Route("/api/changes/{after}", _read_endpoint(lambda request: desk.changes(_number(request, "after")))),
+        Route("/api/history/{row}", _read_endpoint(lambda request: desk.history(_number(request, "row")))),
         Route("/api/refit", _read_endpoint(lambda _: desk.refit_report()), methods=["GET"]),
-        Route("/picture/{row:int}/{column:int}", picture),
+        Route("/picture/{row}/{column}", picture),
     ]
 
 
@@ -118,9 +124,29 @@ def _write_endpoint(action: Callable[[Mapping[str, object]], Plain]) -> Endpoint
     return endpoint
 
 
+def _number(request: Request, name: str) -> int:
+    """A number in the path of a request; anything else is not found."""
+    text = request.path_params[name]
+    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
+        rule = f"be a whole number of at most {MOST_DIGITS} digits"
+        raise HTTPException(404, str(complain(name, rule, repr(text[:40]))))
+    return int(text)
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    """One sentence for an unknown path or method, or the sentence that an endpoint gave."""
+    assert isinstance(error, HTTPException)  # the handler is registered for nothing else
+    if error.status_code == 405:
+        return error_response(405, f"{request.method} is not possible here", error.headers)
+    unknown = error.detail == HTTPStatus.NOT_FOUND.phrase
+    return error_response(error.status_code, "there is no such page" if unknown else error.detail, error.headers)
+
+
 async def _in_thread(work: Callable[[], Plain]) -> Response:
     try:
         return JSONResponse(await run_in_threadpool(work))
+    except UnknownRowError as error:
+        return error_response(404, str(error))
     except StoreError as error:
         return error_response(503, str(error))
     except (ValueError, OSError) as error:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ordinoise._databases import check_ours, is_empty
 from ordinoise._validation import complain
 from ordinoise.app.review.events import Event, RowState, states
+from ordinoise.app.review.presence import Presence
 
 if TYPE_CHECKING:
     from ordinoise.app.record import AuditRecord
@@ -88,6 +89,7 @@ class DecisionStore:
         try:
             with self._sqlite_errors():
                 self._open(about)
+            self._presence = Presence(self.path)
         except BaseException:
             self.close()
             raise
@@ -182,6 +184,7 @@ class DecisionStore:
     def _transaction(self) -> Iterator[None]:
         """A transaction for reading and writing: all of it is on disk at the end, or nothing."""
         with self._lock, self._sqlite_errors():
+            self._check_in_place()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -191,6 +194,15 @@ class DecisionStore:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
                 raise
+            finally:
+                # Also if SQLite itself failed, since this sentence is the one that helps.
+                self._check_in_place()
+
+    def _check_in_place(self) -> None:
+        """Refuse to confirm an event in a file that was deleted, moved or replaced."""
+        loss = self._presence.loss()
+        if loss is not None:
+            raise self._complaint("stay in place during a review", loss, self._presence.rescue(self._connection))
 
     def _open(self, about: str | None) -> None:
         check_ours(

@@ -23,6 +23,10 @@ LONGEST_NAME, LONGEST_NOTE = 60, 4000
 Plain = dict[str, Any]
 
 
+class UnknownRowError(ValueError):
+    """A row that is not suspected."""
+
+
 class ReviewDesk:
     """An audit and the decisions about it.
 
@@ -69,6 +73,8 @@ class ReviewDesk:
 
     def history(self, row: int) -> Plain:
         """Every event of a row, oldest first."""
+        if row not in self._suspects:
+            raise UnknownRowError(*complain("row", "be the row of a suspect", row).args)
         return {"events": [_without_key(event) for event in self.store.history(row)]}
 
     def decide(self, body: Mapping[str, Any]) -> Plain:

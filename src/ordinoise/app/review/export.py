@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +41,7 @@ class Corrected:
 def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Corrected:
     """Write ``<name>.reviewed.csv`` beside the audited file, with the settled grades in place of the recorded ones.
 
-    All other cells are kept, except that text which a spreadsheet would run as a formula gets an apostrophe in front.
+    All other cells are kept exactly.
     If the name is taken, the new file gets a number.
     """
     source = Path(record.source)
@@ -49,8 +51,10 @@ def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Correcte
     settled = {state.row: state for state in states if state.grade is not None}
     changes = _changes(record, settled)
     table = _with_changes(read_text(source), record.target, changes)
-    path = _free_path(source)
-    write_table(table, path, delimiter=_delimiter(source), neutral=True)
+    with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=source.parent) as folder:
+        written = Path(folder) / "reviewed.csv"
+        write_table(table, written, delimiter=_delimiter(source))
+        path = next(path for path in _names(source) if _is_placed(written, path))
     n_disputed = sum(state.is_disputed for state in settled.values())
     return Corrected(path, len(changes), len(settled) - len(changes), n_disputed)
 
@@ -82,10 +86,24 @@ def _delimiter(source: Path) -> str:
         return ","
 
 
-def _free_path(source: Path) -> Path:
-    """The first free name for the new file."""
+def _names(source: Path) -> Iterator[Path]:
+    """Names for the new file, best first."""
     stem = Path(source.name.removesuffix(".gz")).stem
-    names = itertools.chain(
-        [f"{stem}.reviewed.csv"], (f"{stem}.reviewed-{number}.csv" for number in itertools.count(2))
-    )
-    return next(path for name in names if not (path := source.with_name(name)).exists() and not path.is_symlink())
+    yield source.with_name(f"{stem}.reviewed.csv")
+    for number in itertools.count(2):
+        yield source.with_name(f"{stem}.reviewed-{number}.csv")
+
+
+def _is_placed(written: Path, path: Path) -> bool:
+    """Give a file its name unless the name is taken, in one step, so that no other process is overwritten."""
+    try:
+        os.link(written, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        try:
+            with path.open("xb") as file:
+                file.write(written.read_bytes())
+        except FileExistsError:
+            return False
+    return True

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
+import os
+from collections.abc import Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+logger = logging.getLogger(__name__)
 
 CSRF_HEADER = "x-review-key"
 LARGEST_BODY = 64 * 1024  # bytes; a round number well above the longest note
@@ -54,15 +59,31 @@ class Guard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse the request, or pass it to the application."""
         if scope["type"] == "lifespan":
-            return await self._app(scope, receive, send)
+            await self._app(scope, receive, send)
         if scope["type"] != "http":
-            return None
+            return
+
+        started = False
 
         async def send_with_headers(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
+                started = True
                 MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
+        try:
+            await self._answer(scope, receive, send_with_headers)
+        except Exception as error:
+            # One line in the terminal, without the query, which may contain the secret.
+            kind, shows_where = type(error).__name__, bool(os.environ.get("ORDINOISE_TRACEBACK"))
+            logger.error("%s %s failed with %s", scope["method"], scope["path"], kind, exc_info=shows_where)
+            if started:
+                raise
+            sentence = f"the server failed with {kind}; start it with ORDINOISE_TRACEBACK=1 to see where"
+            await error_response(500, sentence)(scope, receive, send_with_headers)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         refusal = self._refusal(request)
         if refusal is None and request.method not in ("GET", "HEAD"):
@@ -71,7 +92,7 @@ class Guard:
                 refusal = error_response(413, f"a request must be at most {LARGEST_BODY} bytes")
             else:
                 receive = _replay(body, receive)
-        return await (refusal or self._app)(scope, receive, send_with_headers)
+        await (refusal or self._app)(scope, receive, send)
 
     def _refusal(self, request: Request) -> Response | None:
         """The response that refuses a request or starts a session; None if the request may pass."""
@@ -111,9 +132,9 @@ def _equal(given: str, wanted: str) -> bool:
     return hmac.compare_digest(given.encode(errors="replace"), wanted.encode())
 
 
-def error_response(status: int, message: str) -> JSONResponse:
+def error_response(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
     """A JSON response with an error message."""
-    return JSONResponse({"error": message}, status)
+    return JSONResponse({"error": message}, status, headers)
 
 
 async def _body(request: Request) -> bytes | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ordinoise._validation import complain
+from ordinoise.app.review.lock import held
 from ordinoise.app.review.refit import Refit
 
 ADDRESS = "127.0.0.1"
@@ -48,22 +49,31 @@ def serve(
     with _listener(port) as listener:
         port = listener.getsockname()[1]
         app = review_app(folder, token=token, port=port, reviewer=reviewer, refit=refit)
-        # No log of requests: the first one contains the secret.
-        config = uvicorn.Config(
-            app,
-            log_level="error",
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            ws="none",
-            timeout_graceful_shutdown=SECONDS_TO_FINISH,
-        )
-        if on_ready is not None:
-            on_ready(f"http://{ADDRESS}:{port}/?token={token}")
         try:
-            uvicorn.Server(config).run(sockets=[listener])
-        except KeyboardInterrupt:
-            return
+            with held(folder, f"http://{ADDRESS}:{port}"):
+                _run(uvicorn, app, listener, on_ready, f"http://{ADDRESS}:{port}/?token={token}")
+        finally:
+            app.state.desk.close()
+
+
+def _run(uvicorn: Any, app: Any, listener: socket.socket, on_ready: Callable[[str], None] | None, address: str) -> None:
+    """Run the application until Ctrl-C."""
+    # No log of requests: the first one contains the secret.
+    config = uvicorn.Config(
+        app,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        timeout_graceful_shutdown=SECONDS_TO_FINISH,
+    )
+    if on_ready is not None:
+        on_ready(address)
+    try:
+        uvicorn.Server(config).run(sockets=[listener])
+    except KeyboardInterrupt:
+        return
 
 
 def _uvicorn() -> Any:

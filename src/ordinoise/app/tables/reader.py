@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names, delimiter_in, header_of, n_fields, open_quote, records
-from ordinoise.app.tables.source import Source, not_utf8, open_source
+from ordinoise.app.tables.source import Source, check_size, not_utf8, open_source, too_large, unreadable
 from ordinoise.columns.inference import as_text, nameless, typed
 
 # Some damaged files make polars panic, which is a BaseException in Python.
@@ -73,9 +75,12 @@ def read_text(path: str | Path) -> pl.DataFrame:
 def _read(path: str | Path) -> tuple[pl.DataFrame, str]:
     """The stored table with NaN and empty text as null, and the digest of the file."""
     source = open_source(path)
-    frame = _read_cells(source) if source.kind == "text" else _read_typed(source.path, source.kind)
-    text = pl.col(pl.String)
-    frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), pl.when(text != "").then(text))
+    try:
+        frame = _read_cells(source) if source.kind == "text" else _read_typed(source.path, source.kind)
+        text = pl.col(pl.String)
+        frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), pl.when(text != "").then(text))
+    except MemoryError:
+        raise too_large(source.path) from None
     return frame, source.digest
 
 
@@ -84,19 +89,42 @@ def _read_typed(path: Path, kind: str) -> pl.DataFrame:
     try:
         # Given a path, polars would open a Parquet file twice.
         with path.open("rb") as file:
-            frame = pl.read_parquet(file) if kind == "parquet" else pl.read_ipc(file)
-    except FAILURES:
-        name = {"parquet": "Parquet", "arrow": "Feather"}[kind]
-        raise complain("file", f"be a complete {name} file", f"damaged content in {str(path)!r}") from None
+            with _complete(path, kind):
+                size = _stored_size(file, kind)
+            check_size(path, *size)
+            file.seek(0)
+            with _complete(path, kind):
+                frame = pl.read_parquet(file) if kind == "parquet" else pl.read_ipc(file)
+    except OSError as error:
+        raise unreadable(path, error) from None
     check_names(frame.columns)
     _check_rows(frame, path)
     return frame
 
 
+@contextmanager
+def _complete(path: Path, kind: str) -> Iterator[None]:
+    """Turn failures of polars to read a Parquet or Feather file into one-sentence errors."""
+    try:
+        yield
+    except FAILURES:
+        name = {"parquet": "Parquet", "arrow": "Feather"}[kind]
+        raise complain("file", f"be a complete {name} file", f"damaged content in {str(path)!r}") from None
+
+
+def _stored_size(file: BinaryIO, kind: str) -> tuple[int, int]:
+    """Numbers of rows and columns that the metadata of a Parquet or Feather file state."""
+    lazy = pl.scan_parquet(file) if kind == "parquet" else pl.scan_ipc(file)
+    n_columns = len(lazy.collect_schema())
+    return int(lazy.select(pl.len()).collect().item()), n_columns
+
+
 def _read_cells(source: Source) -> pl.DataFrame:
     """The cells of a text file as text."""
     delimiter = delimiter_in(source.text)
+    check_size(source.path, 1, source.text.partition(b"\n")[0].count(delimiter.encode()) + 1)
     names = header_of(source, delimiter)
+    check_size(source.path, source.text.count(b"\n"), len(names))
     quote: str | None = '"'
     frame = _parsed(source, delimiter, quote)
     if frame is None:

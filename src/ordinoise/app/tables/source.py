@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
+import os
+import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from io import BufferedReader
 from pathlib import Path
 
@@ -16,6 +20,11 @@ from ordinoise.columns.names import meant
 
 # The format and the delimiter are inferred from this many bytes; a round number, chosen by no run.
 SAMPLE_BYTES = 1 << 18
+# A table may take a quarter of the memory, as its text, its columns and its features are there at the same time.
+MEMORY_SHARE = 4
+CELL_BYTES = 8
+MAX_BYTES, MAX_COLUMNS = "ORDINOISE_MAX_BYTES", "ORDINOISE_MAX_COLUMNS"
+MOST_COLUMNS = 100_000  # reading more takes minutes; a round number, chosen by no run
 BINARY_SUFFIXES = (".parquet", ".feather", ".arrow", ".ipc")
 _GZIP = b"\x1f\x8b"
 _MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
@@ -54,9 +63,65 @@ def open_source(path: str | Path) -> Source:
         file.seek(0)
         if kind != "text":
             return Source(path, kind, hashlib.file_digest(file, "sha256").hexdigest())
+        _check_bytes(path, path.stat().st_size)
         raw = file.read()
-        text = gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+        text = _unpacked(path, raw) if raw.startswith(_GZIP) else raw
         return Source(path, kind, hashlib.sha256(raw).hexdigest(), text)
+
+
+def _unpacked(path: Path, raw: bytes) -> bytes:
+    """The content of a gzip file, unpacked no further than the limit."""
+    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
+        text = file.read(most_bytes() + 1)
+    _check_bytes(path, len(text))
+    return text
+
+
+def _check_bytes(path: Path, n_bytes: int) -> None:
+    if n_bytes > most_bytes():
+        got = f"more in {str(path)!r}"
+        raise complain("file", f"hold at most {most_bytes()} bytes unpacked", got, f"set {MAX_BYTES} to allow more")
+
+
+def check_size(path: Path, n_rows: int, n_columns: int) -> None:
+    """Refuse a table that would not fit into memory, or has too many columns, before it is read."""
+    most = _limit(MAX_COLUMNS, MOST_COLUMNS)
+    if n_columns > most:
+        got = f"{n_columns} in {str(path)!r}"
+        raise complain("file", f"have at most {most} columns", got, f"set {MAX_COLUMNS} to allow more")
+    if n_rows * n_columns * CELL_BYTES > most_bytes():
+        got = f"{n_rows} rows of {n_columns} columns in {str(path)!r}"
+        rule = f"have at most {most_bytes() // CELL_BYTES} cells"
+        raise complain("file", rule, got, f"set {MAX_BYTES} to allow more than {most_bytes()} bytes")
+
+
+def most_bytes() -> int:
+    """Most bytes of a table: ``ORDINOISE_MAX_BYTES``, or a quarter of the memory."""
+    return _limit(MAX_BYTES, _memory() // MEMORY_SHARE)
+
+
+def _limit(variable: str, usual: int) -> int:
+    given = os.environ.get(variable, "").strip()
+    if not given:
+        return usual
+    if not given.isdecimal() or len(given) > 18 or int(given) == 0:
+        raise complain(variable, "be a positive whole number", repr(given))
+    return int(given)
+
+
+@cache
+def _memory() -> int:
+    """Bytes of memory for this process: those of the machine, or fewer where the system sets a limit."""
+    found = [sys.maxsize]
+    try:
+        import resource
+
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        found.append(resource.getrlimit(resource.RLIMIT_AS)[0])
+        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (ImportError, OSError, ValueError, AttributeError):
+        pass  # not known here
+    return min(number for number in found if number > 0)
 
 
 def digest_of(path: str | Path) -> str:
@@ -97,6 +162,8 @@ def open_bytes(path: Path) -> Iterator[BufferedReader]:
             yield file
     except (OSError, EOFError, zlib.error) as error:
         raise unreadable(path, error) from None
+    except MemoryError:
+        raise too_large(path) from None
 
 
 def _head(file: BufferedReader) -> bytes:
@@ -131,6 +198,11 @@ def not_utf8(path: Path, line: int, byte: int) -> ValueError:
     return complain(
         "file", "be text in UTF-8", f"byte 0x{byte:02x} on line {line} of {str(path)!r}", "save it as UTF-8"
     )
+
+
+def too_large(path: Path) -> ValueError:
+    """The error about a file for which the memory is not enough."""
+    return complain("file", "fit into memory", f"more in {str(path)!r}", "read a part of its rows")
 
 
 def unreadable(path: Path, error: Exception) -> ValueError:

@@ -18,7 +18,7 @@ _FORMULA = r"^[=+\-@\t\r]"
 _PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
-def write_table(frame: pl.DataFrame, path: str | Path, *, delimiter: str = ",", neutral: bool = False) -> None:
+def write_table(frame: pl.DataFrame, path: str | Path, *, delimiter: str = ",", excel_safe: bool = False) -> None:
     """Write a table in the format that the suffix of `path` names.
 
     Parameters
@@ -28,8 +28,9 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, delimiter: str = ",", 
         New file ending in .csv, .tsv, .parquet, .feather or .arrow, in a folder that exists.
     delimiter : str
         The character between the fields of a .csv file; a .tsv file has tabs.
-    neutral : bool
-        Whether to put an apostrophe before text that a spreadsheet would run as a formula (.csv and .tsv only).
+    excel_safe : bool
+        Whether to put an apostrophe before text that a spreadsheet would run as a formula (.csv and .tsv only). Such a
+        file is for reading in a spreadsheet: its text is no longer what the table holds.
 
     Raises
     ------
@@ -42,7 +43,7 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, delimiter: str = ",", 
     suffix = path.suffix.lower()
     if suffix in (".csv", ".tsv"):
         frame = pl.DataFrame([_writable(column) for column in frame.get_columns()])
-        frame = _neutral(frame) if neutral else frame
+        frame = _excel_safe(frame) if excel_safe else frame
     try:
         with whole_file(path) as file:
             _write(frame, file, suffix, "\t" if suffix == ".tsv" else delimiter)
@@ -78,7 +79,7 @@ def _writable(column: pl.Series) -> pl.Series:
     return as_text(column) if is_odd or is_zoned else column
 
 
-def _neutral(frame: pl.DataFrame) -> pl.DataFrame:
+def _excel_safe(frame: pl.DataFrame) -> pl.DataFrame:
     """The table with an apostrophe before every text and name that a spreadsheet would run as a formula."""
     texts = pl.col(pl.String, pl.Categorical).cast(pl.String)
     risky = texts.str.contains(_FORMULA) & ~texts.str.contains(_PLAIN_NUMBER)

@@ -32,6 +32,7 @@ def audit_file(
     *,
     trusted: Trusted | None = None,
     n_suspects: int = MOST_SUSPECTS,
+    excel_safe: bool = False,
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
 ) -> tuple[FileAudit, AuditRecord]:
@@ -48,6 +49,8 @@ def audit_file(
         Reviewed grades.
     n_suspects : int
         Largest number of suspects to keep for review.
+    excel_safe : bool
+        Whether text in ``suspects.csv`` that a spreadsheet would run as a formula gets an apostrophe in front.
     on_table, verbose
         As in `learn`.
     """
@@ -58,8 +61,8 @@ def audit_file(
         record = audit_record(found, n_suspects)
         write_record(folder, record)
         write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record))
-        write_table(_suspect_frame(record), folder / SUSPECTS, neutral=True)
-        write_table(_label_frame(found), folder / LABELS, neutral=True)
+        write_table(_suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
+        write_table(_label_frame(found), folder / LABELS)
     return found, record
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.classifiers._lightgbm import trained_by_lightgbm
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.crossfit import automatic_batch_size, center_and_scale
 from ordinoise.learners.boosting import OBJECTIVES, BoosterSettings, Ensemble, Sample
@@ -153,10 +154,11 @@ class TreesCandidate:
         """Minimize the forward loss."""
         objective = OBJECTIVES[self.head](data.matrices)
         sample = Sample(data.table.features, objective.cells(data.ranks, data.index), data.weights)
-        training = grow(
-            sample.rows(rows), objective, _class_frequencies(data, rows), self.settings,
-            n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=self.patience,
-        )  # fmt: skip
+        with trained_by_lightgbm():
+            training = grow(
+                sample.rows(rows), objective, _class_frequencies(data, rows), self.settings,
+                n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=self.patience,
+            )  # fmt: skip
         return Fitted(TreesModel(training.ensemble), training.validation_curve)
 
 

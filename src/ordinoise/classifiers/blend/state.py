@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordinoise._validation import complain
+from ordinoise._validation import as_choice, as_number, complain
 from ordinoise.classifiers.blend.members import Model, NetworkModel, TreesModel
 from ordinoise.classifiers.blend.table import Filling
 from ordinoise.classifiers.saving import FILES, Arrays, as_json, columns_from, columns_state, from_json
@@ -44,7 +44,7 @@ def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
 
 def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) -> None:
     """Set the fitted attributes of a model from saved settings and arrays."""
-    model.columns_ = columns_from(settings["columns"])
+    model.columns_ = columns_from(settings["columns"], model.n_features_in_)
     codes = {j: np.array(listed, dtype=np.int64) for j, listed in from_json(settings["codes"]).items()}
     model.filling_ = Filling(arrays["medians"], arrays["flagged"], codes)
     texts = settings.get(FILES, {})
@@ -53,8 +53,13 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
         for name, some in settings["members"].items()
     }
     _check_whole(model, arrays)
-    model.weights_, model.selection_ = settings["weights"], settings["selection"]
-    model.learner_ = settings["learner"]
+    model.weights_ = {name: as_number("weight", value, 0.0, 1.0) for name, value in settings["weights"].items()}
+    if not model.models_ or not set(model.models_) <= set(model.weights_):
+        raise complain("weights", f"name the models {list(model.models_)}", list(model.weights_))
+    model.selection_ = {
+        name: as_number("selection", value, -np.inf, np.inf) for name, value in settings["selection"].items()
+    }
+    model.learner_ = as_choice("learner", settings["learner"], ("mlp", "boosting", "blend"))
     model.out_of_fold_, model.curves_ = None, {}
 
 

@@ -1,0 +1,78 @@
+"""Grades and names that a spreadsheet would take for formulas, from the audit to the next fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from app.cli.command import run
+from ordinoise import corrupt, inverse_decay
+from ordinoise.app.record import read_record
+from ordinoise.app.review.decisions import open_decisions
+from ordinoise.app.review.export import write_corrected
+
+GRADES = ["--", "-", "0", "+", "++"]
+WORDS = ("--target", "@grade", f"--order={','.join(GRADES)}", "--learner", "mlp", "--jobs", "1")
+NAMES = ["-x", "=y", "+note", "@grade"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 200))
+    true = np.digitize(x, [-1.0, -0.3, 0.3, 1.0])
+    grades = np.array(GRADES)[corrupt(true, inverse_decay(5, 0.1), random_state=0)]
+    notes = rng.choice(["=1+2", "-a", "@b", '"a, b"'], size=200)
+    rows = [f"{a:.4f},{b:.4f},{note},{grade}" for a, b, note, grade in zip(x, y, notes, grades, strict=True)]
+    path = tmp_path_factory.mktemp("formulas") / "table.csv"
+    path.write_text("\n".join([",".join(NAMES), *rows]) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def audit(table: Path) -> Path:
+    result = run("audit", table, *WORDS, "--out", table.parent / "audit")
+    assert result.code == 0, result.err
+    return table.parent / "audit"
+
+
+def test_a_corrected_file_differs_only_in_the_changed_grades_and_can_be_fitted(table: Path, audit: Path) -> None:
+    record = read_record(audit)
+    changed = {one.row: (one.recorded, one.suggested) for one in record.suspects[:12] if one.recorded != one.suggested}
+    assert changed
+    with open_decisions(audit, record) as store:
+        for row, (_, grade) in changed.items():
+            store.decide("Ada", row, grade)
+        corrected = write_corrected(record, store.states().values())
+    assert corrected.n_changed == len(changed)
+    lines = table.read_text().splitlines(keepends=True)
+    for row, (recorded, grade) in changed.items():
+        lines[row + 1] = lines[row + 1].removesuffix(f"{recorded}\n") + f"{grade}\n"
+    assert corrected.path.read_bytes() == "".join(lines).encode()
+    fitted = run("fit", corrected.path, *WORDS, "--out", table.parent / "model")
+    assert fitted.code == 0, fitted.err
+
+
+def test_labels_and_suspects_hold_the_text_of_the_file(audit: Path) -> None:
+    record = read_record(audit)
+    labels, suspects = (
+        pl.read_csv(audit / name, infer_schema=False, quote_char='"') for name in ("labels.csv", "suspects.csv")
+    )
+    assert set(labels["recorded"]) == set(GRADES)
+    assert suspects.columns[-4:] == NAMES
+    assert suspects["+note"].to_list() == [one.cells[2] for one in record.suspects]
+
+
+def test_suspects_can_be_guarded_for_a_spreadsheet_and_labels_never_are(table: Path, audit: Path) -> None:
+    result = run("audit", table, *WORDS, "--excel-safe", "--out", table.parent / "guarded")
+    assert result.code == 0, result.err
+    guarded, plain = (
+        pl.read_csv(folder / "suspects.csv", infer_schema=False) for folder in (table.parent / "guarded", audit)
+    )
+    assert guarded.columns[-4:] == [f"'{name}" for name in NAMES]
+    expected = [text if text == "0" else f"'{text}" for text in plain["recorded"]]
+    assert guarded["recorded"].to_list() == expected
+    assert (table.parent / "guarded" / "labels.csv").read_bytes() == (audit / "labels.csv").read_bytes()
