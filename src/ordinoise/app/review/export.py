@@ -41,8 +41,7 @@ class Corrected:
 def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Corrected:
     """Write ``<name>.reviewed.csv`` beside the audited file, with the settled grades in place of the recorded ones.
 
-    All other cells are kept exactly.
-    If the name is taken, the new file gets a number.
+    All other cells are kept exactly. If the name is taken, the new file gets a number.
     """
     source = Path(record.source)
     if digest_of(source) != record.digest:
