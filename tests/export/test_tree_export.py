@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from export.runtime import answers, assert_same_answers, session
+from ordinoise._validation import Floats
 from ordinoise.export import Graph, dense_features, network_probabilities, tree_probabilities, write_classifier
+from ordinoise.learners.boosting import Ensemble, Trees
 from ordinoise.learners.mlp import Architecture, initial_network
 from ordinoise.levels import class_probabilities
 
@@ -22,13 +24,6 @@ GAPS = np.where(RNG.uniform(size=X.shape) < 0.1, np.nan, X)
 FAST: dict[str, Any] = {"n_estimators": 15, "n_jobs": 1, "random_state": 0}
 
 
-def _splits(tree: Any) -> list[tuple[int, Any]]:
-    if "split_feature" not in tree:
-        return []
-    here = (tree["split_feature"], tree["threshold"])
-    return [here, *_splits(tree["left_child"]), *_splits(tree["right_child"])]
-
-
 @pytest.mark.parametrize(("head", "dtype"), [("ordered", "float32"), ("softmax", "float32"), ("softmax", "float64")])
 @pytest.mark.parametrize("training", [X, GAPS], ids=["whole", "with gaps"])
 def test_trees_answer_as_their_file_on_either_side_of_every_split(
@@ -36,9 +31,7 @@ def test_trees_answer_as_their_file_on_either_side_of_every_split(
 ) -> None:
     model = OrdinalBoostingClassifier(head=head, **FAST).fit(training, Y)
     model.to_onnx(tmp_path / "model.onnx", dtype=dtype)
-    splits = [
-        pair for tree in model.ensemble_.booster.dump_model()["tree_info"] for pair in _splits(tree["tree_structure"])
-    ]
+    splits = zip(model.ensemble_.trees.features, model.ensemble_.trees.thresholds, strict=True)
     features = np.tile(GAPS, (3, 1)).astype(dtype)
     for row, (column, split) in zip(features, splits, strict=False):
         if 1e-30 < abs(split) < 1e30:
@@ -51,7 +44,7 @@ def test_float32_keeps_to_the_side_where_a_rounded_threshold_would_not(tmp_path:
     """The nearest float32 to 0.35... may lie above it: compared in float32, that number would go left."""
     column = np.linspace(0, 1, 400)[:, None]
     model = OrdinalBoostingClassifier(**FAST).fit(column, (column[:, 0] > 1 / 3).astype(int))
-    split = model.ensemble_.booster.dump_model()["tree_info"][0]["tree_structure"]["threshold"]
+    split = model.ensemble_.trees.thresholds[0]
     model.to_onnx(tmp_path / "model.onnx")
     near = np.float32(split)
     around = np.array([[near], [np.nextafter(near, np.float32(0))], [np.nextafter(near, np.float32(1))]])
@@ -60,11 +53,8 @@ def test_float32_keeps_to_the_side_where_a_rounded_threshold_would_not(tmp_path:
 
 def test_categories_that_are_numbers_are_passed_as_they_are(tmp_path: Path) -> None:
     model = OrdinalBoostingClassifier(categorical_features=[1], **FAST).fit(X, Y)
-    assert any(
-        "||" in str(split)
-        for tree in model.ensemble_.booster.dump_model()["tree_info"]
-        for _, split in _splits(tree["tree_structure"])
-    )
+    trees = model.ensemble_.trees
+    assert max(len(trees.categories(node)) for node in np.flatnonzero(trees.asks_category).tolist()) > 1
     model.to_onnx(tmp_path / "model.onnx")
     features = X.astype(np.float32)
     features[::5, 1], features[1::5, 1], features[2::5, 1] = np.nan, 5, -10  # missing and unknown ones
@@ -83,25 +73,34 @@ def test_categories_that_are_text_are_passed_as_their_place_in_the_list(tmp_path
     assert_same_answers(model, tmp_path / "model.onnx", features, table)
 
 
+def _only_leaves(leaves: Floats) -> Trees:
+    none, numbers = np.zeros(0, dtype=np.int32), np.zeros(0)
+    sets, roots = np.zeros(1, dtype=np.int32), ~np.arange(len(leaves), dtype=np.int32)
+    return Trees(
+        roots,
+        none,
+        numbers,
+        none.reshape(0, 2),
+        none.astype(np.uint8),
+        leaves,
+        sets,
+        none.astype(np.uint32),
+        np.ones(2),
+    )
+
+
 def test_trees_without_a_split_give_what_they_start_from(tmp_path: Path) -> None:
-    leaf = {"tree_structure": {"leaf_value": 0.5}}
-    for tree_info, scores in [([], [0.0, 1.0, 2.0]), ([leaf] * 4, [1.0, 1.5, 2.5])]:
-        graph = Graph((2,))
-        name = tree_probabilities(graph, {"tree_info": tree_info}, "softmax", np.array([0.0, 1.0, 2.0]), {})
+    for leaves, scores in [([], [0.0, 1.0, 2.0]), ([0.5, 0.0, 0.1, 0.5, 0.25, 0.0], [1.0, 1.25, 2.1])]:
+        trees, graph = _only_leaves(np.array(leaves)), Graph((2,))
+        name = tree_probabilities(graph, Ensemble("softmax", trees, np.array([0.0, 1.0, 2.0])), {})
         write_classifier(tmp_path / "model.onnx", graph, name, np.arange(3), "mode")
         probabilities = answers(tmp_path / "model.onnx", np.array([[1, np.nan]], dtype=np.float32))[1]
         np.testing.assert_allclose(probabilities[0], np.exp(scores) / np.exp(scores).sum(), atol=1e-6)
 
 
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"linear_tree": True}, "trees must have constant leaves to be written as ONNX, got linear trees"),
-    ({"zero_as_missing": True}, "zero_as_missing must be False for trees to be written as ONNX, got True"),
-]
-
-
-@pytest.mark.parametrize(("params", "sentence"), REFUSED)
-def test_what_onnx_cannot_hold_is_refused(params: dict[str, Any], sentence: str, tmp_path: Path) -> None:
-    model = OrdinalBoostingClassifier(params=params, **FAST).fit(X, Y)
+def test_what_onnx_cannot_hold_is_refused(tmp_path: Path) -> None:
+    model = OrdinalBoostingClassifier(params={"zero_as_missing": True}, **FAST).fit(X, Y)
+    sentence = "zero_as_missing must be False for trees to be written as ONNX, got True"
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         model.to_onnx(tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []

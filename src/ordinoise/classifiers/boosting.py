@@ -15,7 +15,8 @@ from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generato
 from ordinoise.classifiers._boosting_cluster import is_distributed, train_on_workers
 from ordinoise.classifiers._lightgbm import trained_by_lightgbm
 from ordinoise.classifiers._table_base import TableClassifierBase
-from ordinoise.classifiers.saving import FILES, Arrays, check_arrays, columns_from, columns_state
+from ordinoise.classifiers._trees import ensemble_from, ensemble_state
+from ordinoise.classifiers.saving import Arrays, columns_from, columns_state
 from ordinoise.columns.coding import Columns, is_frame
 from ordinoise.crossfit import rows_of, split_rows
 from ordinoise.estimation.resolution import needs_data, resolve_noise
@@ -24,7 +25,7 @@ from ordinoise.learners.boosting import OBJECTIVES, BoosterSettings, Ensemble, F
 from ordinoise.noise import Noise
 from ordinoise.noise.record import implied_shares
 
-TREES = "trees.txt"
+TREES = "trees."  # prefix of the saved arrays
 
 
 @dataclass(eq=False, repr=False)
@@ -75,7 +76,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
     refit : bool, default=True
         Whether to train the chosen number of rounds again on all rows.
     n_jobs : int, optional
-        Number of threads; by default OpenMP's. The model does not depend on it.
+        Number of threads; by default OpenMP's. A forked process trains with one. The model does not depend on it.
     random_state : int, Generator, RandomState or None
         Validation part, samples of rows and columns.
 
@@ -95,7 +96,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
     thresholds_, cutpoints_ : arrays of shape (n_classes - 1,)
         Ordered head only: what is added to the score, descending; the same cuts on the score axis, ascending.
     ensemble_ : Ensemble
-        The trees; ``ensemble_.booster`` is LightGBM's own.
+        The trees as arrays.
 
     Examples
     --------
@@ -319,28 +320,20 @@ class OrdinalBoostingClassifier(TableClassifierBase):
     def _add_to_onnx(self, graph: Any) -> str:
         from ordinoise.export import tree_probabilities
 
-        trees = self.ensemble_
-        dump = trees.booster.dump_model()
-        return tree_probabilities(graph, dump, trees.head, trees.offsets, self.columns_.categories)
+        return tree_probabilities(graph, self.ensemble_, self.columns_.categories)
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
+        described, arrays = ensemble_state(TREES, self.ensemble_)
         settings = {
             "columns": columns_state(self.columns_),
-            "head": self.ensemble_.head,
-            "n_jobs": self.ensemble_.n_jobs,
             "n_iter": self.n_iter_,
             "validation_curve": self.validation_curve_,
-            FILES: {TREES: self.ensemble_.text},
         }
-        return settings, {"offsets": self.ensemble_.offsets}
+        return settings | described, arrays
 
     def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
-        check_arrays(arrays, {"offsets": "f8"})
-        trees = Ensemble(settings["head"], settings[FILES][TREES], arrays["offsets"], settings["n_jobs"])
-        if len(self.classes_) != trees.n_classes:
-            raise complain("classes", f"name {trees.n_classes} classes", len(self.classes_))
-        self.ensemble_, self.columns_ = trees, columns_from(settings["columns"], self.n_features_in_)
-        expected = self.columns_.n_features(self.n_features_in_)
-        if trees.n_features != expected:
-            raise complain("the trees", f"be grown on {expected} columns", trees.n_features)
+        self.columns_ = columns_from(settings["columns"], self.n_features_in_)
+        self.ensemble_ = ensemble_from(TREES, settings, arrays, self)
+        if set(arrays) != set(ensemble_state(TREES, self.ensemble_)[1]):
+            raise complain("arrays", "be those of the trees", sorted(arrays))
         self.n_iter_, self.validation_curve_ = settings["n_iter"], settings["validation_curve"]

@@ -1,4 +1,4 @@
-"""Models on disk: one folder with settings in JSON, arrays in safetensors and text files. Nothing is ever unpickled.
+"""Models on disk: one folder with settings in JSON and arrays in safetensors. Nothing is ever unpickled.
 
 What every classifier has (parameters, classes, column names, noise, facts, prediction sets) is saved and restored
 here; a classifier adds what it learned.
@@ -6,7 +6,6 @@ here; a classifier adds what it learned.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import os
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
     from ordinoise.classifiers.base import OrdinalClassifierBase
 
 FORMAT = "ordinoise-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 SETTINGS, ARRAYS = "model.json", "arrays.safetensors"
-FILES = "files"  # entry of the settings: file name to text; each becomes a file
 
 NOISE, SETS = "noise.", "set_thresholds"
 SPELLED = ("number", "flag", "date")
@@ -191,27 +189,20 @@ def check_arrays(arrays: Arrays, expected: Mapping[str, str]) -> None:
 
 
 def write_folder(path: str | os.PathLike[str], kind: str, settings: dict[str, Any], arrays: Arrays) -> None:
-    """Write a model folder under a temporary name, then rename it: it appears whole or not at all.
-
-    Texts in ``settings["files"]`` become files; the settings keep their digests.
-    """
+    """Write a model folder under a temporary name, then rename it: it appears whole or not at all."""
     from safetensors.numpy import save
 
-    texts = {name: text.encode() for name, text in settings.get(FILES, {}).items()}
-    digests = {FILES: {name: _digest(text) for name, text in texts.items()}} if texts else {}
     header = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
         "ordinoise": ordinoise.__version__,
         "kind": kind,
-        "settings": settings | digests,
+        "settings": settings,
     }
     text = json.dumps(header, indent=1, allow_nan=False)
     with new_folder("path", Path(path)) as folder:
         write_whole(folder / SETTINGS, text.encode())
         write_whole(folder / ARRAYS, save({name: np.ascontiguousarray(array) for name, array in arrays.items()}))
-        for name, content in texts.items():
-            write_whole(folder / name, content)
 
 
 def read_folder(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any], Arrays]:
@@ -233,10 +224,7 @@ def read_folder(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any]
         arrays: Arrays = load(_content(folder / ARRAYS))
     except (OSError, SafetensorError, ValueError, KeyError, MemoryError) as error:
         raise complain("path", f"hold arrays in {ARRAYS}", f"{type(error).__name__}", "the folder is damaged") from None
-    settings = header["settings"]
-    if FILES in settings:
-        settings = settings | {FILES: _texts(folder, settings[FILES])}
-    return settings, arrays
+    return header["settings"], arrays
 
 
 def _header(folder: Path) -> dict[str, Any]:
@@ -251,22 +239,6 @@ def _header(folder: Path) -> dict[str, Any]:
     return header
 
 
-def _texts(folder: Path, digests: Any) -> dict[str, str]:
-    """The text files by name, checked against their digests."""
-    texts = {}
-    if not isinstance(digests, dict):
-        raise complain("path", "hold a whole model", f"{FILES}: {digests}", "the folder is damaged")
-    for name, digest in digests.items():
-        try:
-            content = _content(folder / Path(name).name)
-        except OSError:
-            content = b""
-        if _digest(content) != digest:
-            raise complain("path", f"hold an unchanged {name}", repr(str(folder)), "the folder is damaged")
-        texts[name] = content.decode()
-    return texts
-
-
 def _content(path: Path) -> bytes:
     """The bytes of a regular file; a pipe or device, whose reading may never end, is not opened."""
     if not path.is_file():
@@ -276,10 +248,6 @@ def _content(path: Path) -> bytes:
 
 def _refused(constant: str) -> None:
     raise complain("JSON", "hold finite numbers", constant)
-
-
-def _digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def as_json(name: str, value: Any) -> Any:

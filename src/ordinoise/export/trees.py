@@ -1,4 +1,4 @@
-"""LightGBM's trees as one ONNX node that compares in double precision: every sample reaches the same leaves.
+"""Boosted trees as one ONNX node that compares in double precision: every sample reaches the same leaves.
 
 The successor of `TreeEnsembleRegressor` also adds in double precision and supports sets, but onnxruntime before 1.23
 evaluated it wrongly without an error. Sets of categories become columns of zeros and ones in front of the trees.
@@ -6,138 +6,100 @@ evaluated it wrongly without an error. Sets of categories become columns of zero
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ordinoise._validation import Floats, complain
+from ordinoise._validation import Ints, complain
 from ordinoise.export.classifier import add_class_probabilities
 from ordinoise.export.graph import Graph
 from ordinoise.export.tables import Categories, category_values, is_among
+from ordinoise.learners.boosting import Ensemble, Trees
 
 LEAF, AT_MOST, ABOVE = "LEAF", "BRANCH_LEQ", "BRANCH_GT"
-NO_TREE: dict[str, Any] = {"tree_structure": {"leaf_value": 0.0}}
-
-Tree = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class _Trees:
-    """The columns of ONNX's table of nodes, including leaves; node numbers start at zero in every tree.
-
-    `sets` holds the categorical column and the codes of each set that a node tests; the result of the test is an
-    additional column after the `n_features` others.
-    """
-
-    n_features: int
-    sets: list[tuple[int, list[int]]] = field(default_factory=list)
-    trees: list[int] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
-    modes: list[str] = field(default_factory=list)
-    features: list[int] = field(default_factory=list)
-    splits: list[float] = field(default_factory=list)
-    missing_goes_left: list[int] = field(default_factory=list)
-    children: list[list[int]] = field(default_factory=list)
-
-    def add_tree(self, tree: Tree) -> None:
-        """Append the nodes of a whole tree."""
-        self._add(tree, self.trees[-1] + 1 if self.trees else 0, len(self.trees))
-
-    def _add(self, tree: Tree, number: int, first: int) -> int:
-        """Append the nodes of a subtree; returns the number of its root."""
-        place = len(self.trees) - first
-        self.trees.append(number)
-        self.places.append(place)
-        self.children.append([])
-        mode, feature, split, missing_goes_left = self._question(tree)
-        self.modes.append(mode)
-        self.features.append(feature)
-        self.splits.append(split)
-        self.missing_goes_left.append(int(missing_goes_left))
-        children = [] if mode == LEAF else [tree["left_child"], tree["right_child"]]
-        self.children[first + place].extend([self._add(child, number, first) for child in children] or [0, 0])
-        return place
-
-    def _question(self, tree: Tree) -> tuple[str, int, float, bool]:
-        """Mode, column, split and default direction of a node; the split of a leaf is its value."""
-        if "split_feature" not in tree:
-            return LEAF, 0, _leaf_value(tree), False
-        if tree["decision_type"] == "==":
-            self.sets.append((tree["split_feature"], [int(code) for code in tree["threshold"].split("||")]))
-            return ABOVE, self.n_features + len(self.sets) - 1, 0.5, False
-        return AT_MOST, tree["split_feature"], tree["threshold"], _missing_goes_left(tree)
-
-
-def tree_probabilities(
-    graph: Graph, dump: Mapping[str, Any], head: str, offsets: Floats, categories: Categories
-) -> str:
+def tree_probabilities(graph: Graph, ensemble: Ensemble, categories: Categories) -> str:
     """Name of the class probabilities of boosted trees.
 
     Parameters
     ----------
     graph : Graph
-    dump : mapping
-        ``Booster.dump_model()``.
-    head : {"ordered", "softmax"}
-        One score for all classes, or one score per class.
-    offsets : array of shape (n_classes - 1,) or (n_classes,)
-        Added to the scores: thresholds, or initial logits of the softmax.
+    ensemble : Ensemble
+        Trees that were grown on the graph's features.
     categories : mapping of int to sequence
         By number of the categorical column: its categories in the order of their codes; see `category_values`.
     """
-    n_scores = 1 if head == "ordered" else len(offsets)
-    trees = _Trees(graph.shape[0])
-    for tree in dump["tree_info"] or [NO_TREE]:
-        trees.add_tree(tree["tree_structure"])
-    features = _with_sets(graph, trees.sets, categories)
-    sums = graph.add("TreeEnsembleRegressor", features, domain="ai.onnx.ml", **_attributes(graph, trees, n_scores))
-    logits = graph.add("Add", graph.cast(sums, "float64"), graph.constant(offsets))
-    if head == "ordered":
-        return add_class_probabilities(graph, logits, len(offsets) + 1)
+    trees = ensemble.trees
+    if trees.zero_is_missing:
+        raise complain("zero_as_missing", "be False for trees to be written as ONNX", "True")
+    if not trees.n_trees:  # ONNX has no ensemble without trees
+        trees = replace(trees, roots=np.array([~0], dtype=np.int32), leaves=np.zeros(1))
+    features = _with_sets(graph, trees, categories)
+    attributes = _attributes(graph, trees, ensemble.n_scores)
+    sums = graph.add("TreeEnsembleRegressor", features, domain="ai.onnx.ml", **attributes)
+    logits = graph.add("Add", graph.cast(sums, "float64"), graph.constant(ensemble.offsets))
+    if ensemble.head == "ordered":
+        return add_class_probabilities(graph, logits, ensemble.n_classes)
     return graph.add("Softmax", logits, axis=1)
 
 
-def _with_sets(graph: Graph, sets: list[tuple[int, list[int]]], categories: Categories) -> str:
-    """Name of the features with one column per set appended, 1 where the category is in the set."""
+def _with_sets(graph: Graph, trees: Trees, categories: Categories) -> str:
+    """Name of the features with one column per node that asks for categories, 1 where the category is in its set."""
     values = category_values(graph, categories)
     parts = [graph.features()]
-    for column, codes in sets:
-        parts.append(is_among(graph, column, values[column][codes]))
-    return graph.add("Concat", *parts, axis=1) if sets else parts[0]
+    for node in np.flatnonzero(trees.asks_category).tolist():
+        known = values[int(trees.features[node])]
+        codes = [code for code in trees.categories(node) if code < len(known)]
+        parts.append(is_among(graph, int(trees.features[node]), known[codes]))
+    return graph.add("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
 
 
-def _attributes(graph: Graph, trees: _Trees, n_scores: int) -> dict[str, Any]:
+def _attributes(graph: Graph, trees: Trees, n_scores: int) -> dict[str, Any]:
+    """ONNX's table: one row per node, then one per leaf, sorted by tree; each tree counts its rows from its root."""
+    n_nodes, n_leaves = len(trees.features), len(trees.leaves)
+    owners = _owners(trees)
+    order = np.argsort(owners, kind="stable")
+    owners, is_leaf = owners[order], order >= n_nodes
+    places = np.empty(n_nodes + n_leaves, dtype=np.int64)
+    places[order] = np.arange(len(order)) - np.searchsorted(owners, owners)
+    of_leaves, asks = np.zeros(n_leaves, dtype=np.int64), trees.asks_category
+    columns = np.where(asks, graph.shape[0] + np.cumsum(asks) - 1, trees.features)
+    splits = np.concatenate([np.where(asks, 0.5, trees.thresholds), trees.leaves])[order]
+    modes = np.concatenate([np.where(asks, ABOVE, AT_MOST), np.full(n_leaves, LEAF)])[order]
+    left, right = (
+        np.concatenate([places[_rows(children, n_nodes)], of_leaves])[order] for children in trees.children.T
+    )
     tensor = graph.onnx.numpy_helper.from_array
-    leaves = [row for row, mode in enumerate(trees.modes) if mode == LEAF]
     return {
         "aggregate_function": "SUM",
         "n_targets": n_scores,
-        "nodes_treeids": trees.trees,
-        "nodes_nodeids": trees.places,
-        "nodes_modes": trees.modes,
-        "nodes_featureids": trees.features,
-        "nodes_values_as_tensor": tensor(np.array(trees.splits)),
-        "nodes_missing_value_tracks_true": trees.missing_goes_left,
-        "nodes_truenodeids": [left for left, _ in trees.children],
-        "nodes_falsenodeids": [right for _, right in trees.children],
-        "target_treeids": [trees.trees[row] for row in leaves],
-        "target_nodeids": [trees.places[row] for row in leaves],
-        "target_ids": [trees.trees[row] % n_scores for row in leaves],
-        "target_weights_as_tensor": tensor(np.array([trees.splits[row] for row in leaves])),
+        "nodes_treeids": owners.tolist(),
+        "nodes_nodeids": places[order].tolist(),
+        "nodes_modes": modes.tolist(),
+        "nodes_featureids": np.concatenate([columns, of_leaves])[order].tolist(),
+        "nodes_values_as_tensor": tensor(splits),
+        "nodes_missing_value_tracks_true": np.concatenate([trees.sends_missing_left, of_leaves])[order].tolist(),
+        "nodes_truenodeids": left.tolist(),
+        "nodes_falsenodeids": right.tolist(),
+        "target_treeids": owners[is_leaf].tolist(),
+        "target_nodeids": places[order][is_leaf].tolist(),
+        "target_ids": (owners[is_leaf] % n_scores).tolist(),
+        "target_weights_as_tensor": tensor(splits[is_leaf]),
     }
 
 
-def _leaf_value(leaf: Tree) -> float:
-    if "leaf_coeff" in leaf:
-        raise complain("trees", "have constant leaves to be written as ONNX", "linear trees")
-    return float(leaf["leaf_value"])
+def _rows(references: Any, n_nodes: int) -> Ints:
+    """Rows of references in a table of all nodes and then all leaves."""
+    return np.where(references >= 0, references, n_nodes + ~references)
 
 
-def _missing_goes_left(node: Tree) -> bool:
-    """Whether a missing number goes left; LightGBM treats it as zero unless the training data had missing numbers."""
-    goes_left, zero_goes_left = bool(node["default_left"]), bool(node["threshold"] >= 0)
-    if node["missing_type"] == "Zero" and goes_left != zero_goes_left:
-        raise complain("zero_as_missing", "be False for trees to be written as ONNX", "True")
-    return goes_left if node["missing_type"] == "NaN" else zero_goes_left
+def _owners(trees: Trees) -> Ints:
+    """Number of the tree of every node and then of every leaf."""
+    n_nodes = len(trees.features)
+    owners = np.empty(n_nodes + len(trees.leaves), dtype=np.int64)
+    owners[_rows(trees.roots, n_nodes)] = np.arange(trees.n_trees)
+    for node, children in enumerate(_rows(trees.children, n_nodes)):  # parents come before their children
+        owners[children] = owners[node]
+    return owners

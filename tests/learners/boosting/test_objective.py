@@ -144,11 +144,11 @@ def test_a_seed_gives_the_same_trees_and_another_seed_others(kind: Any) -> None:
     X, y = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
     sample, settings = Sample(X, y, np.ones(200)), BoosterSettings(n_jobs=1, subsample=0.5)
     one, two, other = (
-        train(sample, kind(ASYMMETRIC[None]), np.full(3, 1 / 3), settings, n_rounds=5, seed=seed).ensemble.text
+        train(sample, kind(ASYMMETRIC[None]), np.full(3, 1 / 3), settings, n_rounds=5, seed=seed).ensemble.trees
         for seed in (3, 3, 4)
     )
-    assert one == two
-    assert one != other
+    np.testing.assert_array_equal(one.leaves, two.leaves)
+    assert not np.array_equal(one.leaves, other.leaves)
 
 
 @kinds
@@ -170,6 +170,7 @@ def test_training_stops_at_the_least_validation_loss(kind: Any) -> None:
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"params": {"objective": "binary"}}, r"params must leave out what training sets itself, got 'objective'"),
     ({"params": {"nthread": 3}}, r"params must leave out what training sets itself, got 'nthread'"),
+    ({"params": {"linear_tree": True}}, r"params must leave out what training sets itself, got 'linear_tree'"),
     ({"params": {"min_data": 3}}, r"got 'min_data'; set min_child_samples="),
     ({"params": {"cat_smoth": 3}}, r"name in params must be one of .*; did you mean 'cat_smooth'\?"),
     ({"num_leaves": 1}, r"num_leaves must be a whole number of at least 2, got 1"),
@@ -184,12 +185,10 @@ def test_settings_that_cannot_be_are_refused_with_a_sentence(settings: dict[str,
         BoosterSettings(**settings)
 
 
-def test_trees_of_another_head_are_refused_with_a_sentence() -> None:
+def test_trees_for_other_classes_are_refused_with_a_sentence() -> None:
     sample = Sample(np.arange(100.0)[:, None], np.arange(100) % 3, np.ones(100))
     found = train(
         sample, ForwardSoftmax(np.eye(3)[None]), np.full(3, 1 / 3), BoosterSettings(n_jobs=1), n_rounds=2, seed=0
     )
-    with pytest.raises(ValueError, match=r"text must hold 1 tree\(s\) per round, got 3"):
-        _ = Ensemble("ordered", found.ensemble.text, np.zeros(2)).booster
-    with pytest.raises(ValueError, match=r"text must hold LightGBM's trees"):
-        _ = Ensemble("ordered", "no trees", np.zeros(2)).booster
+    with pytest.raises(ValueError, match=r"trees must be 4 per round, got 6"):
+        Ensemble("softmax", found.ensemble.trees, np.zeros(4))

@@ -1,4 +1,4 @@
-"""A fitted blend as JSON settings, named arrays and LightGBM's text files, and back."""
+"""A fitted blend as JSON settings and named arrays, and back."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ordinoise._validation import as_choice, as_number, complain
+from ordinoise.classifiers._trees import ensemble_from, ensemble_state
 from ordinoise.classifiers.blend.members import Model, NetworkModel, TreesModel
 from ordinoise.classifiers.blend.table import Filling
-from ordinoise.classifiers.saving import FILES, Arrays, as_json, columns_from, columns_state, from_json
-from ordinoise.learners.boosting import Ensemble
+from ordinoise.classifiers.saving import Arrays, as_json, columns_from, columns_state, from_json
 from ordinoise.learners.mlp import Architecture, Network
 
 if TYPE_CHECKING:
     from ordinoise.classifiers.ordinal import OrdinalClassifier
 
 OWN = ("medians", "flagged")
+TREES = "trees"
 
 
 def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
-    """The settings of the fitted model for JSON, the trees' text files among them, and its arrays."""
+    """The settings of the fitted model for JSON, and its arrays."""
     arrays: Arrays = {
         "medians": model.filling_.medians,
         "flagged": model.filling_.flagged,
     }
-    texts: dict[str, str] = {}
     members: dict[str, list[Any]] = {}
     for number, (name, some) in enumerate(model.models_.items()):
-        members[name] = [_store_member(f"{number}-{fold}", one, arrays, texts) for fold, one in enumerate(some)]
+        members[name] = [_store_member(f"{number}-{fold}", one, arrays) for fold, one in enumerate(some)]
     settings = {
         "columns": columns_state(model.columns_),
         "codes": as_json("codes", {j: codes.tolist() for j, codes in model.filling_.codes.items()}),
@@ -37,7 +37,6 @@ def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
         "weights": model.weights_,
         "selection": model.selection_,
         "learner": model.learner_,
-        FILES: texts,
     }
     return settings, arrays
 
@@ -47,9 +46,8 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     model.columns_ = columns_from(settings["columns"], model.n_features_in_)
     codes = {j: np.array(listed, dtype=np.int64) for j, listed in from_json(settings["codes"]).items()}
     model.filling_ = Filling(arrays["medians"], arrays["flagged"], codes)
-    texts = settings.get(FILES, {})
     model.models_ = {
-        name: tuple(_restored_member(described, arrays, texts, len(model.classes_)) for described in some)
+        name: tuple(_restored_member(described, arrays, model) for described in some)
         for name, some in settings["members"].items()
     }
     _check_whole(model, arrays)
@@ -63,12 +61,12 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     model.out_of_fold_, model.curves_ = None, {}
 
 
-def _store_member(key: str, model: Model, arrays: Arrays, texts: dict[str, str]) -> dict[str, Any]:
-    """Add a model's arrays and text under `key`, and return its description for JSON."""
+def _store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
+    """Add a model's arrays under `key`, and return its description for JSON."""
     if isinstance(model, TreesModel):
-        texts[f"trees-{key}.txt"] = model.ensemble.text
-        arrays[f"offsets-{key}"] = model.ensemble.offsets
-        return {"trees": key, "head": model.ensemble.head, "n_jobs": model.ensemble.n_jobs}
+        settings, own = ensemble_state(f"{TREES}-{key}.", model.ensemble)
+        arrays |= own
+        return {TREES: key, **settings}
     assert isinstance(model, NetworkModel)
     network = model.network
     arrays |= {f"parameters-{key}": network.parameters, f"center-{key}": network.center, f"scale-{key}": network.scale}
@@ -76,17 +74,13 @@ def _store_member(key: str, model: Model, arrays: Arrays, texts: dict[str, str])
     return {"network": key, "architecture": {**asdict(network.architecture), "hidden_layer_sizes": sizes}}
 
 
-def _restored_member(described: dict[str, Any], arrays: Arrays, texts: dict[str, str], n_classes: int) -> Model:
+def _restored_member(described: dict[str, Any], arrays: Arrays, whole: OrdinalClassifier) -> Model:
     """The model that `_store_member` described."""
-    if "trees" in described:
-        key = described["trees"]
-        text, offsets = texts[f"trees-{key}.txt"], arrays[f"offsets-{key}"]
-        ensemble = Ensemble(described["head"], text, offsets, described["n_jobs"])
-        if ensemble.n_classes != n_classes:
-            raise complain("the trees", f"be trained for {n_classes} classes", ensemble.n_classes)
-        return TreesModel(ensemble)
+    if TREES in described:
+        return TreesModel(ensemble_from(f"{TREES}-{described[TREES]}.", described, arrays, whole))
     key, sizes = described["network"], tuple(described["architecture"]["hidden_layer_sizes"])
     architecture = Architecture(**{**described["architecture"], "hidden_layer_sizes": sizes})
+    n_classes = len(whole.classes_)
     if architecture.n_classes != n_classes:
         raise complain("the networks", f"be for {n_classes} classes", architecture.n_classes)
     parts = (arrays[f"{part}-{key}"] for part in ("parameters", "center", "scale"))
@@ -97,7 +91,7 @@ def _check_whole(model: OrdinalClassifier, arrays: Arrays) -> None:
     expected: dict[str, Any] = dict.fromkeys(OWN)
     for number, some in enumerate(model.models_.values()):
         for fold, one in enumerate(some):
-            _store_member(f"{number}-{fold}", one, expected, {})
+            _store_member(f"{number}-{fold}", one, expected)
     if set(arrays) != set(expected):
         raise complain("arrays", f"be {sorted(expected)[:6]} ...", sorted(arrays)[:6])
     expected_medians = model.columns_.n_features(model.n_features_in_)

@@ -4,6 +4,7 @@ from .ensemble import Ensemble
 from .objective import OBJECTIVES, ForwardObjective, ForwardOrdered, ForwardSoftmax
 from .settings import BoosterSettings
 from .training import Sample, Training, train
+from .trees import Trees
 
 __all__ = [
     "OBJECTIVES",
@@ -14,5 +15,6 @@ __all__ = [
     "ForwardSoftmax",
     "Sample",
     "Training",
+    "Trees",
     "train",
 ]

@@ -15,6 +15,7 @@ from .ensemble import Ensemble
 from .objective import ForwardObjective
 from .settings import BoosterSettings, threads
 from .training import Sample, Training
+from .trees import grown_trees
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +72,8 @@ def train_on_cluster(
     booster = trees.booster_
     curve = [] if validation is None else _staged_losses(booster, objective, offsets, validation)
     kept = int(np.argmin(curve)) + 1 if curve else booster.current_iteration()
-    text = booster.model_to_string(num_iteration=kept)
-    return Training(Ensemble(objective.head, text, offsets, threads(settings.n_jobs)), kept, curve)
+    ensemble = Ensemble(objective.head, grown_trees(booster, kept), offsets, threads(settings.n_jobs))
+    return Training(ensemble, kept, curve)
 
 
 def _staged_losses(booster: Any, objective: ForwardObjective, offsets: Floats, sample: Sample) -> list[float]:

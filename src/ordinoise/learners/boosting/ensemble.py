@@ -1,17 +1,21 @@
-"""Fitted trees: scores, probabilities, importances, and the text that they are saved as."""
+"""Fitted trees with the head that they were grown for: scores, probabilities, importances."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from threading import Thread
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinoise._validation import Floats, as_choice, as_floats, complain
+from ordinoise._validation import Floats, as_choice, as_count, as_floats, complain
 
 from .objective import OBJECTIVES
+from .trees import MOST, Trees
+
+LEAST_WORK = 100_000  # rows times trees per thread: a millisecond or two, where a thread starts in 0.1 ms
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,56 +26,60 @@ class Ensemble:
     ----------
     head : {"ordered", "softmax"}
         One score for all classes, or one per class.
-    text : str
-        LightGBM's own text form of the trees.
+    trees : Trees
+        One per round and score.
     offsets : array of shape (n_classes - 1,) or (n_classes,)
         What is added to the scores: thresholds that descend, or the log-frequencies of the classes.
     n_jobs : int
-        Threads for prediction; zero for OpenMP's choice.
+        Threads for prediction; zero for OpenMP's number.
     """
 
     head: str
-    text: str
+    trees: Trees
     offsets: Floats
     n_jobs: int = 0
 
     def __post_init__(self) -> None:
         as_choice("head", self.head, OBJECTIVES)
+        as_count("n_jobs", self.n_jobs, 0)
         object.__setattr__(self, "offsets", as_floats("offsets", self.offsets, 1))
+        if np.abs(self.offsets).max(initial=0) > MOST:
+            raise complain("offsets", f"be at most {MOST:g}", np.abs(self.offsets).max())
+        if not len(self.offsets) or self.trees.n_trees % self.n_scores:
+            raise complain("trees", f"be {self.n_scores} per round", self.trees.n_trees)
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
         return len(self.offsets) + (self.head == "ordered")
 
-    @cached_property
-    def booster(self) -> Any:
-        """The trees as LightGBM's Booster."""
-        import lightgbm
-
-        try:
-            booster = lightgbm.Booster(model_str=self.text)
-        except lightgbm.basic.LightGBMError as error:
-            raise complain("text", "hold LightGBM's trees", str(error).partition("\n")[0]) from None
-        n_scores = 1 if self.head == "ordered" else self.n_classes
-        if booster.num_model_per_iteration() != n_scores:
-            raise complain("text", f"hold {n_scores} tree(s) per round", booster.num_model_per_iteration())
-        return booster
-
     @property
-    def n_features(self) -> int:
-        """Number of columns that the trees were grown on."""
-        return int(self.booster.num_feature())
+    def n_scores(self) -> int:
+        """Scores per sample, and trees per round."""
+        return 1 if self.head == "ordered" else self.n_classes
 
     @property
     def n_rounds(self) -> int:
         """Number of trees per score."""
-        return int(self.booster.current_iteration())
+        return self.trees.n_trees // self.n_scores
 
     def scores(self, features: NDArray[np.floating]) -> Floats:
         """Sums of the trees, shape (n_samples, 1) for the ordered head and (n_samples, n_classes) for softmax."""
-        raw: Floats = self.booster.predict(features, raw_score=True, num_threads=self.n_jobs)
-        return raw.reshape(len(features), -1)
+        rows = np.ascontiguousarray(features, dtype=np.float64)
+        if rows.ndim != 2 or rows.shape[1] != self.trees.n_features:
+            raise complain("features", f"have {self.trees.n_features} columns", f"shape {rows.shape}")
+        scores = np.empty((len(rows), self.n_scores))
+        n_parts = max(1, min(_usable_threads(self.n_jobs), len(rows) * self.trees.n_trees // LEAST_WORK))
+        cuts = [len(rows) * part // n_parts for part in range(n_parts + 1)]
+        first, *others = [(rows[low:high], scores[low:high]) for low, high in pairwise(cuts)]
+        # The threads end with the call: a process forked later inherits no dead ones.
+        threads = [Thread(target=self.trees.add, args=part) for part in others]
+        for thread in threads:
+            thread.start()
+        self.trees.add(*first)
+        for thread in threads:
+            thread.join()
+        return scores
 
     def log_probabilities(self, features: NDArray[np.floating]) -> Floats:
         """Logarithm of each clean class's probability, shape (n_samples, n_classes)."""
@@ -79,5 +87,12 @@ class Ensemble:
 
     def importances(self) -> Floats:
         """Share of each feature in the gain of all splits, shape (n_features,); zeros if there is no split."""
-        gains: Floats = self.booster.feature_importance("gain").astype(np.float64)
-        return gains / gains.sum() if gains.sum() > 0 else gains
+        gains = self.trees.gains
+        return gains / gains.sum() if gains.sum() > 0 else gains.copy()
+
+
+def _usable_threads(n_jobs: int) -> int:
+    """Number of threads, at most one per processor; zero takes OpenMP's number."""
+    n_processors = os.cpu_count() or 1
+    wished = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
+    return min(n_jobs or (int(wished) if wished.isdecimal() else 0) or n_processors, n_processors)

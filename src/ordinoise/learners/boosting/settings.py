@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -9,10 +10,12 @@ from typing import Any
 
 from ordinoise._validation import as_choice, as_count, as_number, complain
 
-# What the objective, the number of rounds and reproducibility need to set, by LightGBM's first name of each.
+# What the objective, the number of rounds, reproducibility and trees with constant leaves need to set, by LightGBM's
+# first name of each.
 FIXED = (
     "objective", "num_class", "boosting", "metric", "num_iterations", "early_stopping_round", "seed", "num_threads",
     "deterministic", "categorical_feature", "boost_from_average", "verbosity", "feature_pre_filter",
+    "linear_tree",
 )  # fmt: skip
 # Our names, which are those of LightGBM's scikit-learn interface, and LightGBM's first name of each.
 NAMES = {
@@ -28,6 +31,8 @@ NAMES = {
     "max_bin": "max_bin",
     "monotone_constraints": "monotone_constraints",
 }
+# OpenMP's threads do not survive a fork, and GNU's library waits for them forever; with one thread it needs none.
+IMPORTED_IN = os.getpid()
 
 
 @dataclass(frozen=True)
@@ -90,15 +95,20 @@ class BoosterSettings:
             "bagging_freq": int(self.subsample < 1),
             "seed": seed,
             "deterministic": True,
-            "num_threads": threads(self.n_jobs),
+            "num_threads": 1 if _is_forked() else threads(self.n_jobs),
             "verbosity": -1,
             "feature_pre_filter": False,  # LightGBM fails where it filters out every column
             **self.params,
         }
 
 
+def _is_forked() -> bool:
+    """Whether this process was forked after the import of this module."""
+    return os.getpid() != IMPORTED_IN
+
+
 def threads(n_jobs: int | None) -> int:
-    """Number of threads for LightGBM, where zero is OpenMP's choice."""
+    """Number of threads, where zero is OpenMP's choice."""
     return 0 if n_jobs is None or n_jobs == -1 else as_count("n_jobs", n_jobs, 1)
 
 

@@ -15,6 +15,7 @@ from ._kernels import Float32s
 from .ensemble import Ensemble
 from .objective import ForwardObjective
 from .settings import BoosterSettings, threads
+from .trees import grown_trees
 
 METRIC = "loss"
 
@@ -126,8 +127,7 @@ def train(
     booster = lightgbm.train(params, data, num_boost_round=n_rounds, **stopping)
     best = n_rounds if validation is None else booster.best_iteration
     kept = min(best, booster.current_iteration())
-    text = booster.model_to_string(num_iteration=kept)
-    ensemble = Ensemble(objective.head, text, offsets[best], threads(settings.n_jobs))
+    ensemble = Ensemble(objective.head, grown_trees(booster, kept), offsets[best], threads(settings.n_jobs))
     return Training(ensemble, kept, curve[METRIC][METRIC] if curve else [])
 
 

@@ -1,0 +1,39 @@
+"""Fitted trees as settings for JSON and named arrays, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ordinoise._validation import complain
+from ordinoise.classifiers.saving import Arrays
+from ordinoise.learners.boosting import Ensemble, Trees
+
+if TYPE_CHECKING:
+    from ordinoise.classifiers._table_base import TableClassifierBase
+
+OFFSETS = "offsets"
+
+
+def ensemble_state(prefix: str, ensemble: Ensemble) -> tuple[dict[str, Any], Arrays]:
+    """Settings for JSON, and arrays whose names begin with `prefix`."""
+    arrays = {f"{prefix}{name}": values for name, values in ensemble.trees.arrays.items()}
+    return {"head": ensemble.head, "n_jobs": ensemble.n_jobs}, arrays | {f"{prefix}{OFFSETS}": ensemble.offsets}
+
+
+def ensemble_from(prefix: str, settings: Mapping[str, Any], arrays: Arrays, model: TableClassifierBase) -> Ensemble:
+    """The ensemble that `ensemble_state` described, checked against the classes and columns of its model."""
+    own = {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
+    trees = Trees(**{name: own[name] for name in Trees.__dataclass_fields__})
+    ensemble = Ensemble(settings["head"], trees, own[OFFSETS], settings["n_jobs"])
+    if ensemble.n_classes != len(model.classes_):
+        raise complain("the trees", f"be grown for {len(model.classes_)} classes", ensemble.n_classes)
+    n_columns = model.columns_.n_features(model.n_features_in_)
+    if trees.n_features != n_columns:
+        raise complain("the trees", f"be grown on {n_columns} columns", trees.n_features)
+    asked = np.unique(trees.features[trees.asks_category]).tolist()
+    if not set(asked) <= set(model.columns_.categories):
+        raise complain("the trees", "ask for categories of categorical columns only", asked)
+    return ensemble
