@@ -1,68 +1,204 @@
-"""Consensus of crowd workers on web-search grades, compared with gold grades that no method sees.
+"""Consensus of several raters, compared with gold grades or the mean of many raters, which no method sees.
 
-``python -m studies.raters [--data-dir DIR]``
+``python -m studies.raters [PART ...] [--data-dir DIR]``, parts web, lidc, text, trusted, simulated and speed.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import gzip
+import os
 import time
+import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from ordinoise.datasets import RatedDataset, lidc, web_search
+from ordinoise.datasets import lidc, web_search
 from ordinoise.estimation import RepeatedLabels
+from ordinoise.scoring.agreement import agreement
+from studies.simulated_raters import class_conditional, perceived
 
 Ints = NDArray[np.int64]
+CUTS = np.array([-2.5, -0.5, 0.5, 2.5])
+"""Cuts of the valence -4..4 into five grades, as the README of the data names them."""
+SEEDS = range(5)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", default=list(PARTS))
     parser.add_argument("--data-dir")
     options = parser.parse_args()
-    console = Console()
-    data = web_search(options.data_dir)
-    methods: dict[str, Callable[[RatedDataset], Ints]] = {
-        "majority": lambda d: voted(d, lambda labels: int(np.bincount(labels).argmax())),
-        "median": lambda d: voted(d, lambda labels: int(np.median(labels))),
-        "Dawid-Skene (shrinkage=0)": lambda d: repeated(d, 0.0).consensus_,
-        "RepeatedLabels()": lambda d: repeated(d, "auto").consensus_,
-    }
-    table = Table("consensus", "mean absolute error", "0-1 error", "seconds", title="Web search, 2653 items with gold")
+    warnings.simplefilter("ignore")
+    for part in options.parts:
+        PARTS[part](Console(width=120), options.data_dir)
+
+
+def web(console: Console, data_dir: str | None) -> None:
+    """Web search with gold, five seeds of the hidden ratings."""
+    data = web_search(data_dir)
     assert data.truth is not None
-    known = data.truth >= 0
-    for name, method in methods.items():
+    table = scores_table("Web search, 2653 items with gold")
+    add_row(table, "majority", voted(data.items, data.labels, lambda each: int(np.bincount(each).argmax())), data.truth)
+    add_row(table, "median", medians(data.items, data.labels), data.truth)
+    for family in ("matrices", "perception"):
+        fit = repeated(0, family=family).fit(data.items, data.raters, data.labels)
+        add_row(table, f"RepeatedLabels(family={family!r})", fit.consensus_, data.truth, fit.confidence_)
+    for seed in SEEDS:
         start = time.perf_counter()
-        distance = np.abs(method(data) - data.truth)[known]
-        seconds = time.perf_counter() - start
-        table.add_row(name, f"{distance.mean():.3f}", f"{(distance > 0).mean():.3f}", f"{seconds:.1f}")
+        fit = repeated(seed).fit(data.items, data.raters, data.labels)
+        name = f"RepeatedLabels(), seed {seed}, weight of matrices {fit.family_weights_['matrices']:.2f}"
+        add_row(table, name, fit.consensus_, data.truth, fit.confidence_, time.perf_counter() - start)
     console.print(table)
-    nodules = lidc(options.data_dir)
-    fit = RepeatedLabels(pooled=True, n_bootstrap=20, random_state=0)
-    fit.fit(nodules.items, nodules.raters, nodules.labels, X=nodules.features)
-    assert fit.noise_.rate_interval is not None
-    low, high = fit.noise_.rate_interval
+    console.print(str(agreement(data.items, data.raters, data.labels, random_state=0)), highlight=False)
+
+
+def trusted(console: Console, data_dir: str | None) -> None:
+    """Web search with some verified grades, scored on the others."""
+    data = web_search(data_dir)
+    assert data.truth is not None
+    table = scores_table("Web search with verified grades, scored on the other items (mean of three draws)")
+    for n_trusted in (0, 50, 150):
+        rows = []
+        for seed in range(3):
+            known = np.flatnonzero(data.truth >= 0)
+            drawn = np.random.default_rng(seed).choice(known, 150, replace=False)
+            pair = (drawn[:n_trusted], data.truth[drawn[:n_trusted]]) if n_trusted else None
+            fit = repeated(seed).fit(data.items, data.raters, data.labels, trusted=pair)
+            rows.append(scores(fit.consensus_, np.where(np.isin(fit.items_, drawn), -1, data.truth), fit.confidence_))
+        table.add_row(f"{n_trusted} verified", *(f"{value:.3f}" for value in np.mean(rows, axis=0)), "")
+    console.print(table)
+
+
+def nodules(console: Console, data_dir: str | None) -> None:
+    """LIDC without names: are unanimous readers contradicted, is the range left?"""
+    data = lidc(data_dir)
+    for name, features in (("without features", None), ("with features", data.features)):
+        fit = repeated(0).fit(data.items, None, data.labels, X=features)
+        low, high = extremes(data.items, data.labels)
+        outside = (fit.consensus_ < low) | (fit.consensus_ > high)
+        unanimous = (low == high) & (np.bincount(data.items) > 1)
+        console.print(
+            f"LIDC, {data.n_items} nodules {name}: {(unanimous & (fit.consensus_ != low)).sum()} of {unanimous.sum()} "
+            f"unanimous items contradicted, {outside.sum()} outside the range, noise rate {fit.noise_.rate:.2f}"
+        )
+        console.print(f"  doubts: {fit.noise_.doubt_codes}")
+    console.print(str(agreement(data.items, None, data.labels, random_state=0)), highlight=False)
+
+
+def text(console: Console, data_dir: str | None) -> None:
+    """Five random ratings per text without names, against the mean of all its ratings."""
+    folder = Path(data_dir or os.environ["ORDINOISE_DATA"])
+    for name in ("amazon_snippets", "tweets"):
+        table = scores_table(f"{name}: five ratings per text, against the cut mean of all")
+        for seed in SEEDS:
+            items, labels, truth = five_of_all(folder / "text" / f"{name}.csv.gz", seed)
+            add_row(table, f"median, seed {seed}", medians(items, labels), truth)
+            fit = repeated(seed).fit(items, None, labels)
+            add_row(table, f"RepeatedLabels(), seed {seed}", fit.consensus_, truth, fit.confidence_)
+        console.print(table)
+
+
+def simulated(console: Console, _: str | None) -> None:
+    """Raters of both kinds, seeds that were not used to settle the design."""
+    for name, draw in (("class-conditional", class_conditional), ("perception", perceived)):
+        for n_items, n_raters, spammers in ((1500, 80, 0.15), (400, 25, 0.15), (1000, 10, 0.0)):
+            table = scores_table(f"{name}: {n_items} items, {n_raters} raters, {spammers:.0%} of them guess (6 seeds)")
+            rows = []
+            for seed in range(100, 106):
+                drawn = draw(seed, n_items, n_raters, spammers)
+                fit = repeated(seed).fit(drawn.items, drawn.raters, drawn.labels)
+                rows.append(
+                    [
+                        scores(medians(drawn.items, drawn.labels), drawn.truth, None),
+                        scores(fit.consensus_, drawn.truth, fit.confidence_),
+                        [fit.family_weights_["matrices"]] * 4,
+                    ]
+                )
+            means = np.mean(rows, axis=0)
+            for method, values in zip(("median", "RepeatedLabels()"), means[:2], strict=True):
+                table.add_row(method, *(f"{value:.3f}" for value in values), "")
+            table.caption = f"mean weight of the matrices {means[2][0]:.2f}"
+            console.print(table)
+
+
+def speed(console: Console, _: str | None) -> None:
+    """100,000 grades of 1,000 raters, with the intervals."""
+    drawn = class_conditional(0, 20_000, 1000, 0.15)
+    start, cpu, ticks = time.perf_counter(), time.process_time(), []
+    fit = repeated(0, n_bootstrap=100, callback=lambda: ticks.append(1)).fit(drawn.items, drawn.raters, drawn.labels)
     console.print(
-        f"LIDC, {nodules.n_items} nodules with features: noise rate {fit.noise_.rate:.2f} ({low:.2f} to {high:.2f})"
+        f"{len(drawn.items)} grades of {len(fit.raters_)} raters: {time.perf_counter() - start:.1f} s "
+        f"({time.process_time() - cpu:.1f} s of processor time), {len(ticks)} steps reported; "
+        f"wrong {(fit.consensus_ != drawn.truth).mean():.3f}, "
+        f"median {(medians(drawn.items, drawn.labels) != drawn.truth).mean():.3f}"
     )
-    console.print(fit.noise_.doubt_text)
 
 
-def voted(data: RatedDataset, vote: Callable[[Ints], int]) -> Ints:
+PARTS: dict[str, Callable[[Console, str | None], None]] = {
+    "web": web, "lidc": nodules, "text": text, "trusted": trusted, "simulated": simulated, "speed": speed,
+}  # fmt: skip
+
+
+def repeated(seed: int, **settings: object) -> RepeatedLabels:
+    return RepeatedLabels(**{"classes": range(5), "n_bootstrap": 0, "random_state": seed, **settings})  # type: ignore[arg-type]
+
+
+def scores_table(title: str) -> Table:
+    return Table("consensus", "wrong", "distance", "claimed", "claimed - right", "seconds", title=title)
+
+
+def scores(consensus: Ints, truth: Ints, confidence: NDArray[np.float64] | None) -> list[float]:
+    known = truth >= 0
+    distance = np.abs(consensus - truth)[known]
+    claimed = np.nan if confidence is None else float(confidence[known].mean())
+    return [float((distance > 0).mean()), float(distance.mean()), claimed, claimed - float((distance == 0).mean())]
+
+
+def add_row(
+    table: Table,
+    name: str,
+    consensus: Ints,
+    truth: Ints,
+    confidence: NDArray[np.float64] | None = None,
+    seconds: float = np.nan,
+) -> None:
+    table.add_row(name, *(f"{value:.3f}" for value in scores(consensus, truth, confidence)), f"{seconds:.1f}")
+
+
+def voted(items: Ints, labels: Ints, vote: Callable[[Ints], int]) -> Ints:
     """One label per item, by a vote of its ratings."""
-    order = np.argsort(data.items, kind="stable")
-    labels = np.split(data.labels[order], np.flatnonzero(np.diff(data.items[order])) + 1)
-    return np.array([vote(of_item) for of_item in labels])
+    order = np.argsort(items, kind="stable")
+    of_items = np.split(labels[order], np.flatnonzero(np.diff(items[order])) + 1)
+    return np.array([vote(of_item) for of_item in of_items])
 
 
-def repeated(data: RatedDataset, shrinkage: float | str) -> RepeatedLabels:
-    return RepeatedLabels(classes=range(data.n_classes), shrinkage=shrinkage, n_bootstrap=0, random_state=0).fit(
-        data.items, data.raters, data.labels
-    )
+def medians(items: Ints, labels: Ints) -> Ints:
+    return voted(items, labels, lambda each: int(np.median(each)))
+
+
+def extremes(items: Ints, labels: Ints) -> tuple[Ints, Ints]:
+    return voted(items, labels, lambda each: int(each.min())), voted(items, labels, lambda each: int(each.max()))
+
+
+def five_of_all(path: Path, seed: int) -> tuple[Ints, Ints, Ints]:
+    """Items and grades of five random ratings per text, and the grade of the mean of all of its ratings."""
+    with gzip.open(path, "rt", encoding="utf-8") as stream:
+        ratings = [np.array([float(one) for one in row["ratings"].split()]) for row in csv.DictReader(stream)]
+    rng = np.random.default_rng(seed)
+    drawn = np.concatenate([rng.choice(each, 5, replace=False) for each in ratings])
+    truth = np.array([each.mean() for each in ratings])
+    return np.repeat(np.arange(len(ratings)), 5), as_grades(drawn), as_grades(truth)
+
+
+def as_grades(valence: NDArray[np.float64]) -> Ints:
+    return np.searchsorted(CUTS, valence)
 
 
 if __name__ == "__main__":

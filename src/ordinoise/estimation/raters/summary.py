@@ -1,67 +1,229 @@
-"""What follows from a fit of raters: noise rate, intervals, likelihood of chance agreement, doubts."""
+"""What a fit says of the raters: intervals, one summary per rater, replicates of the matrix, doubts."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit, logit
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.estimation.raters.model import RaterFit, Ratings, Settings, Votes, maximize
+from ordinoise.estimation.raters.average import Average
+from ordinoise.estimation.raters.matrices import Stop, fit_matrices
+from ordinoise.estimation.raters.perception import (
+    FIRST_GUESSING,
+    GRID,
+    GUESSING_STRENGTH,
+    LONE_PRECISION,
+    Perception,
+    PerceptionFit,
+    cell_slopes,
+    fit_perception,
+)
+from ordinoise.estimation.raters.ratings import LEAST, Known, Ratings, Votes
 from ordinoise.noise import Doubt
 
-RESAMPLE_ITERATIONS = 25
+RESAMPLE = Stop(max_iter=15, tol=1e-3)
 """A refit starts from the fit of all items, so few steps suffice (held by a test)."""
 FEW_LABELS = 20
 """With fewer labels of a true class its row has standard errors above .1."""
-LARGEST_START_GAP = 0.05
-"""Two starts disagree if an entry differs by more. A round number, chosen by no run."""
+SHARED_BIAS = Doubt(
+    "shared-bias",
+    "a bias that all raters share leaves no trace in their disagreement: the scale is what the typical rater means by "
+    "it, and only verified grades (trusted=) can show more",
+)
 
 
-def noise_rate(fit: RaterFit) -> float:
-    """Share of labels that are wrong."""
-    return float(1 - fit.class_shares @ np.diag(fit.average_matrix))
+@dataclass(frozen=True)
+class Estimate:
+    """A number with the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
+
+
+@dataclass(frozen=True)
+class RaterSummary:
+    """How one rater grades, compared with the typical rater of the same items.
+
+    Attributes
+    ----------
+    rater : object
+        Name of the rater; None if the ratings carry no names.
+    n_grades : int
+        Number of grades given.
+    severity : Estimate
+        How many grades lower than the typical rater this one grades the same items, on average.
+    centrality : Estimate
+        How much further apart the rater's cuts are: .2 is one fifth wider, so the middle grades are used more.
+    consistency : Estimate
+        Share of the variance in the rater's perception that is due to the item, from 0 to 1.
+    guessing : Estimate
+        Chance that a grade ignores the item.
+    """
+
+    rater: Any
+    n_grades: int
+    severity: Estimate
+    centrality: Estimate
+    consistency: Estimate
+    guessing: Estimate
+
+    @property
+    def sentence(self) -> str:
+        """The same in words; a tendency is named if its interval excludes none."""
+        name = "The typical rater" if self.rater is None else f"Rater {self.rater}"
+        severity = _tendency(self.severity, "severe", "lenient", "neither severe nor lenient")
+        centrality = _tendency(
+            self.centrality, "keeps to the middle", "prefers the ends", "spreads grades as others do"
+        )
+        return (
+            f"{name} ({self.n_grades} grades) is {severity}, {abs(self.severity.value):.1f} grades from the typical "
+            f"rater; {centrality}; consistency {self.consistency}; guesses {self.guessing.value:.0%} of the time "
+            f"({self.guessing.low:.0%} to {self.guessing.high:.0%})."
+        )
+
+
+def _tendency(estimate: Estimate, above: str, below: str, neither: str) -> str:
+    return above if estimate.low > 0 else below if estimate.high < 0 else neither
+
+
+def rater_summaries(
+    fit: PerceptionFit, ratings: Ratings, names: NDArray[Any] | None, reach: float
+) -> tuple[RaterSummary, ...]:
+    """One summary per rater; `reach` is the half-width of the intervals in standard errors."""
+    model, spread = fit.parameters, rater_covariances(fit, ratings)
+    n_grades = np.bincount(ratings.raters, minlength=model.n_raters)
+    off, centered = model.rater_cuts - fit.scale_cuts, fit.scale_cuts - fit.scale_cuts.mean()
+    slope = np.tile(centered / max(float(centered @ centered), LEAST), (model.n_raters, 1))
+    severity, centrality = (_linear(each, off, spread, reach) for each in (_crossings(model), slope))
+    log_sigma, error = np.log(model.sigmas), reach * np.sqrt(spread[:, -2, -2])
+    consistency = [1 / (1 + np.exp(2 * (log_sigma + sign * error))) for sign in (0, 1, -1)]
+    guessing = [expit(logit(model.guessing) + sign * reach * np.sqrt(spread[:, -1, -1])) for sign in (0, -1, 1)]
+    habits = [_estimates(parts) for parts in (severity, centrality, consistency, guessing)]
+    labels = [None] * model.n_raters if names is None else names.tolist()
+    return tuple(RaterSummary(*parts) for parts in zip(labels, n_grades.tolist(), *habits, strict=True))
+
+
+def _estimates(parts: list[Floats]) -> list[Estimate]:
+    """One estimate per rater from values, lower and upper ends."""
+    return [Estimate(*ends) for ends in zip(*(part.tolist() for part in parts), strict=True)]
+
+
+def _crossings(model: Perception) -> Floats:
+    """How many grades lower a rater grades per unit of each cut: density of perceived scores there, (n_raters, K-1)."""
+    sigmas = model.sigmas[:, None, None]
+    density = np.exp(-(((model.rater_cuts[:, :, None] - GRID) / sigmas) ** 2) / 2) / (sigmas * np.sqrt(2 * np.pi))
+    return np.asarray((1 - model.guessing)[:, None] * (density @ model.weights))
+
+
+def _linear(contrast: Floats, values: Floats, spread: Floats, reach: float) -> list[Floats]:
+    """Value and interval of a combination of each rater's cuts."""
+    n_cuts = values.shape[1]
+    error = np.sqrt(np.einsum("ri,rij,rj->r", contrast, spread[:, :n_cuts, :n_cuts], contrast))
+    value = (contrast * values).sum(axis=1)
+    return [value, value - reach * error, value + reach * error]
+
+
+def rater_covariances(fit: PerceptionFit, ratings: Ratings) -> Floats:
+    """Posterior covariance of each rater's cuts, log sigma and logit of guessing, (n_raters, K + 1, K + 1).
+
+    The inverse of the prior precision plus the sum of outer products of the scores of single ratings. The score of a
+    rating is the expectation of ``d log table[r, k, z]`` over the item's posterior (Louis, 1982), so that what the
+    unknown score of the item takes away is accounted for.
+    """
+    model = fit.parameters
+    table = model.table
+    distance, attentive = model.attentive()
+    looking = (1 - model.guessing)[:, None, None]
+    slopes = np.concatenate(
+        [
+            cell_slopes(distance, model.sigmas) * looking[:, None],
+            (model.guessing[:, None, None] * looking * (model.usage[:, :, None] - attentive))[:, None],
+        ],
+        axis=1,
+    )
+    states = fit.states[ratings.items]
+    scores = np.stack(
+        [
+            np.einsum("nq,nq->n", states, (slopes[:, each] / table)[ratings.raters, ratings.grades])
+            for each in range(slopes.shape[1])
+        ],
+        axis=1,
+    )
+    information = np.zeros((model.n_raters, scores.shape[1], scores.shape[1]))
+    np.add.at(information, ratings.raters, scores[:, :, None] * scores[:, None, :])
+    return np.asarray(np.linalg.inv(information + _prior_precision(model)))
+
+
+def _prior_precision(model: Perception) -> Floats:
+    n_params = model.deviations.shape[1] + 1
+    precision = 1e-6 * np.eye(n_params)
+    if model.n_raters > 1:
+        precision[:-1, :-1] = np.linalg.inv(model.covariance)
+    else:
+        precision[-2, -2] = LONE_PRECISION
+    center = FIRST_GUESSING if model.n_raters == 1 else model.guessing.mean()
+    precision[-1, -1] = GUESSING_STRENGTH * center * (1 - center)
+    return precision
+
+
+def average_matrix(matrices: Floats, counts: Floats) -> Floats:
+    """Matrix of a grade drawn from all: in each row raters are weighted by their expected grades, (n_raters, K)."""
+    weights = counts[:, :, None] + LEAST
+    return np.asarray((weights * matrices).sum(axis=0) / weights.sum(axis=0))
 
 
 def bootstrap(
-    votes: Votes,
-    settings: Settings,
-    fit: RaterFit,
-    item_prior: Floats | None,
-    n_bootstrap: int,
-    rng: np.random.Generator,
+    votes: Votes, known: Known, average: Average, n_bootstrap: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Average matrix and noise rate of `n_bootstrap` resamples of the items, each refitted from the result `fit`."""
-    n_items, n_classes = fit.posterior.shape
+    """Average matrix and noise rate in `n_bootstrap` resamples of the items.
+
+    A resample refits one model, the matrices with free entries or, without them, perception; what it moves is added to
+    the average of the families.
+    """
+    n_items, n_classes = average.posterior.shape
+    counts = votes.counts(average.posterior).sum(axis=1)
+    center, base = average_matrix(average.matrices, counts), None
     matrices, rates = np.empty((n_bootstrap, n_classes, n_classes)), np.empty(n_bootstrap)
-    quick = Settings(settings.shrinkage, RESAMPLE_ITERATIONS, 10 * settings.tol)
-    for resample in range(n_bootstrap):
-        weight = np.bincount(rng.integers(n_items, size=n_items), minlength=n_items).astype(float)
-        refit = maximize(votes, quick, fit.posterior, fit.raters, item_prior, weight)
-        matrices[resample], rates[resample] = refit.average_matrix, noise_rate(refit)
+    for resample in range(-1, n_bootstrap):
+        drawn = rng.integers(n_items, size=n_items) if resample >= 0 else np.arange(n_items)
+        weight = np.bincount(drawn, minlength=n_items).astype(float)
+        again, posterior = _refitted(votes, Known(known.trusted, weight, known.prior), average)
+        refit = average_matrix(again, votes.counts(weight[:, None] * posterior).sum(axis=1))
+        if base is None:  # the first is no resample: what it gives is where the others move from
+            base = refit
+            continue
+        moved = np.maximum(center + refit - base, 0)
+        matrices[resample] = moved / moved.sum(axis=1, keepdims=True)
+        rates[resample] = 1 - (weight @ average.posterior / n_items) @ np.diag(matrices[resample])
     return matrices, rates
 
 
+def _refitted(votes: Votes, known: Known, average: Average) -> tuple[Floats, Floats]:
+    if average.matrix_fits:
+        entries = average.matrix_fits[-1]
+        fit = fit_matrices(votes, known, entries.structure, RESAMPLE, start=entries)
+        return fit.matrices, fit.posterior
+    found = fit_perception(votes, known, RESAMPLE, average.perception.parameters)
+    return found.matrices, found.posterior
+
+
 def chance_log_likelihood(ratings: Ratings) -> float:
-    """Log-likelihood of all ratings if every rater drew labels from the rater's own frequencies."""
-    _, n_raters, n_classes = ratings.shape
-    counts = np.bincount(ratings.raters * n_classes + ratings.labels, minlength=n_raters * n_classes)
-    table = counts.reshape(n_raters, n_classes).astype(float)
-    share = table / table.sum(axis=1, keepdims=True)
+    """Log-likelihood of all ratings if every rater drew grades from the rater's own frequencies."""
+    table = Votes.of(ratings).usage()
+    share = table / np.maximum(table.sum(axis=1, keepdims=True), LEAST)
     return float((table * np.log(np.where(table > 0, share, 1.0))).sum())
 
 
-def pooled_share(n_labels: Ints, n_classes: int, fit: RaterFit, shrinkage: float, pooled: bool) -> Floats:
-    """Weight of the pooled matrix in each rater's matrix: in the ordinal matrix, times that of the ordinal matrix."""
-    if pooled:
-        return np.ones(len(n_labels))
-    ordinal = 1.0 if np.isinf(shrinkage) else shrinkage / (shrinkage + n_labels / n_classes)
-    return fit.raters.uncertainty * ordinal
-
-
-def doubts(fit: RaterFit, ratings: Ratings, start_gap: float, classes: NDArray[Any]) -> list[Doubt]:
-    """Reasons why the ratings do not identify the matrices; empty if they suffice."""
+def doubts(average: Average, ratings: Ratings, classes: NDArray[Any], n_trusted: int) -> list[Doubt]:
+    """Reasons why the ratings do not identify the matrices; the last is that of a bias that all may share."""
     per_item = np.bincount(ratings.items)
     found: list[Doubt] = []
     if per_item.max() == 1:
@@ -69,15 +231,15 @@ def doubts(fit: RaterFit, ratings: Ratings, start_gap: float, classes: NDArray[A
     elif (per_item >= 3).mean() < 0.1:
         share = f"{(per_item >= 3).mean():.0%}"
         found.append(Doubt("few-triples", f"only {share} of the items have three ratings, which the matrices need"))
-    if start_gap > LARGEST_START_GAP:
-        found.append(Doubt("starts-disagree", f"two starts disagree by {start_gap:.2f} in an entry of the matrix"))
-    labels = np.bincount(ratings.items, minlength=len(fit.posterior)) @ fit.posterior
+    labels: Floats = np.bincount(ratings.items, minlength=len(average.posterior)) @ average.posterior
     if labels.min() < FEW_LABELS:
         scarce = classes[int(labels.argmin())]
         few = f"about {labels.min():.0f} labels fall on true class {scarce}, too few for its row"
         found.append(Doubt("scarce-class", few))
-    strange = classes[fit.average_matrix.argmax(axis=1) != np.arange(len(classes))].tolist()
-    if strange:
+    counts = Votes.of(ratings).counts(average.posterior).sum(axis=1)
+    likeliest: Ints = average_matrix(average.matrices, counts).argmax(axis=1)
+    strange = classes[likeliest != np.arange(len(classes))].tolist()
+    if strange and not n_trusted:
         moved = f"items of true class {strange} mostly have another label, so it may not be the grade meant"
         found.append(Doubt("shifted-class", moved))
-    return found
+    return found if n_trusted else [*found, SHARED_BIAS]
