@@ -1,5 +1,5 @@
 # Every target sets up what it needs in .venv first; a second run starts at once.
-.PHONY: help demo test check bench contestants docs lint types layers dependencies unit oldest slow format clean
+.PHONY: help demo test check bench contestants docs lint types layers dependencies unit oldest slow fuzz format clean
 bin := .venv/bin
 export ORDINOISE_DATA ?= $(wildcard $(abspath ../shared/data))
 # Workers for the tests; numerical libraries stay on one thread each, so that they do not fight.
@@ -60,6 +60,13 @@ oldest: ## Set up .venv-oldest with the oldest supported dependencies, then the 
 slow: ## Statistical guards and long runs
 	@tools/setup test
 	$(bin)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "slow or paper"
+
+# Workers of the fuzzer are processes of their own; FUZZ_SECONDS=0 runs one round of FUZZ_INPUTS.
+FUZZ_SECONDS ?= 3600
+FUZZ_INPUTS ?= 100000
+fuzz: ## Fuzzed inputs over every reader and verb (an hour; FUZZ_SECONDS, FUZZ_INPUTS)
+	@tools/setup test
+	$(bin)/python -m tools.fuzz --inputs $(FUZZ_INPUTS) --seconds $(FUZZ_SECONDS)
 
 format: ## Rewrite the code in the house format
 	@tools/setup test

@@ -8,8 +8,9 @@ import platform
 import re
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -29,16 +30,21 @@ def write_whole(path: Path, content: bytes) -> None:
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to under a temporary name; it is renamed once all is on disk, and removed on failure."""
-    temporary = _temporary_name(path)
-    # The umask decides who may read it: modules such as tempfile do not ask it.
-    opened = temporary.open("xb")
+    """A file to write to under a temporary name; it is renamed once all is on disk, and removed on failure.
+
+    What killed runs left behind for the same `path` is removed first.
+    """
+    _remove_left_over(path)
+    temporary, opened = _locked_file(path)
     try:
         with opened as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+            if os.name == "posix":  # while it is locked
+                temporary.replace(path)
+        if os.name != "posix":  # where an open file cannot be renamed
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -83,16 +89,39 @@ def _temporary_name(path: Path) -> Path:
     return path.absolute().parent / f".{path.name}-{secrets.token_hex(4)}"
 
 
+def _locked_file(path: Path) -> tuple[Path, IO[bytes]]:
+    """A new temporary file beside `path`, locked until it is closed: one without a lock is left over."""
+    while True:
+        temporary = _temporary_name(path)
+        # The umask decides who may read it: modules such as tempfile do not ask it.
+        file = temporary.open("xb")
+        if takes_lock(file.fileno()) is not False and temporary.exists():
+            return temporary, file
+        file.close()  # another run took it for left over, in the moment before it was locked
+        temporary.unlink(missing_ok=True)
+
+
 def _remove_left_over(path: Path) -> None:
-    """Remove the temporary folders of `path` whose runs were killed."""
+    """Remove the temporary files and folders of `path` whose runs were killed."""
     pattern = re.compile(rf"\.{re.escape(path.name)}-[0-9a-f]{{8}}")
     try:
         found = [entry for entry in path.absolute().parent.iterdir() if pattern.fullmatch(entry.name)]
     except OSError:  # a folder that can be written but not listed
         return
-    for folder in found:
-        if not folder.is_symlink() and _has_ended(folder / MARK):
-            shutil.rmtree(folder, ignore_errors=True)
+    for entry in found:
+        if entry.is_symlink():
+            continue
+        if entry.is_dir() and _has_ended(entry / MARK):
+            shutil.rmtree(entry, ignore_errors=True)
+        elif entry.is_file():
+            _remove_unlocked(entry)
+
+
+def _remove_unlocked(path: Path) -> None:
+    """Remove a temporary file unless a process holds its lock, or might."""
+    with suppress(OSError), path.open("rb") as file:
+        if takes_lock(file.fileno()):
+            path.unlink()
 
 
 def _has_ended(mark: Path) -> bool:
@@ -108,6 +137,26 @@ def _has_ended(mark: Path) -> bool:
     except (OSError, ValueError, OverflowError):
         return False
     return False
+
+
+if sys.platform == "win32":
+
+    def takes_lock(descriptor: int) -> bool | None:  # noqa: ARG001 - as below
+        """None: Windows has no such locks."""
+        return None
+
+else:
+    import fcntl
+
+    def takes_lock(descriptor: int) -> bool | None:
+        """Whether the lock of an open file is ours now, until it is closed; None on a file system without locks."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return None
+        return True
 
 
 def refuse_existing(argument: str, path: Path) -> None:

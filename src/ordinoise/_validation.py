@@ -23,7 +23,8 @@ def complain(argument: str, rule: str, got: object, advice: str = "") -> ValueEr
     # One line, and not a whole array.
     came = " ".join(str(got).split())
     came = came if len(came) <= LONGEST_GOT else f"{came[: LONGEST_GOT - 3]}..."
-    return ValueError(f"{argument} must {rule}, got {came}" + (f"; {advice}" if advice else ""))
+    sentence = f"{argument} must {rule}, got {came}" + (f"; {advice}" if advice else "")
+    return ValueError(" ".join(sentence.splitlines()))
 
 
 def as_choice(argument: str, value: str, choices: Iterable[str]) -> str:

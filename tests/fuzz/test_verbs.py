@@ -126,3 +126,14 @@ def test_plan_takes_or_refuses_any_numbers() -> None:
         assert result.code == 0 or SENTENCE.fullmatch(result.err), result.err
 
     check()
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\x08\x08\x12\x07pytorch", b"\x00" * 500, b"PK\x03\x04"], ids=["empty", "onnx", "zeros", "zip"]
+)
+@pytest.mark.parametrize("verb", ["predict", "evaluate", "export"])
+def test_a_file_is_no_model_folder(verb: str, content: bytes, folder: Path) -> None:
+    (folder / "t.csv").write_text("a,stars\n1,1\n2,2\n")
+    (folder / "model.onnx").write_bytes(content)
+    _check([verb, "model.onnx", "out.onnx" if verb == "export" else "t.csv"], folder, "out.onnx")
+    assert run(verb, "model.onnx", "t.csv").code == 2

@@ -132,7 +132,7 @@ def _svmlight(path: Path) -> tuple[NDArray[np.float32], Ints, Ints]:
         sparse, grades, queries = load_svmlight_file(
             path, n_features=MSLR_FEATURES, dtype=np.float32, query_id=True, zero_based=False
         )
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         reason = f"one that does not parse ({str(error).rstrip('.')})"
         raise complain(path.name, f"hold SVMlight rows of {MSLR_FEATURES} features with qid", reason) from None
     labels = as_labels(f"grades in {path.name}", grades, len(MSLR_CLASSES))

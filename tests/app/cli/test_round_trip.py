@@ -76,3 +76,11 @@ def test_suspects_can_be_guarded_for_a_spreadsheet_and_labels_never_are(table: P
     expected = [text if text == "0" else f"'{text}" for text in plain["recorded"]]
     assert guarded["recorded"].to_list() == expected
     assert (table.parent / "guarded" / "labels.csv").read_bytes() == (audit / "labels.csv").read_bytes()
+
+
+def test_the_suffix_in_capitals_keeps_the_cells_too(tmp_path: Path) -> None:
+    rows = [f"00{number % 7},{number}.50,{number % 3 + 1}" for number in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["code,weight,stars", *rows]) + "\n")
+    assert run("corrupt", tmp_path / "t.csv", "--target", "stars", "--out", tmp_path / "OUT.CSV").code == 0
+    found = (tmp_path / "OUT.CSV").read_text().splitlines()[1:]
+    assert [line.rpartition(",")[0] for line in found] == [row.rpartition(",")[0] for row in rows]

@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 
 from ordinoise.app.review.app import review_app
+from ordinoise.app.review.door import Door
 from ordinoise.app.review.guard import CSRF_HEADER, derived
 from ordinoise.app.review.refit import Refit
 
@@ -20,8 +21,10 @@ TOKEN = "a-secret-of-the-tests"
 class Client:
     """A browser that was given the address; every ingredient of a request can be changed or left out."""
 
-    def __init__(self, folder: Path, refit: Refit | None = None, reviewer: str | None = None) -> None:
-        self.app = review_app(folder, token=TOKEN, port=PORT, refit=refit, reviewer=reviewer)
+    def __init__(
+        self, folder: Path, refit: Refit | None = None, reviewer: str | None = None, door: Door | None = None
+    ) -> None:
+        self.app = review_app(folder, token=TOKEN, port=PORT, refit=refit, reviewer=reviewer, door=door)
         self.cookies = {f"ordinoise-review-{PORT}": derived(TOKEN, "session")}
 
     def close(self) -> None:

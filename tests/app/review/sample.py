@@ -10,6 +10,7 @@ import numpy as np
 
 from ordinoise._validation import Floats
 from ordinoise.app.record import AuditRecord, Suspect, write_record
+from ordinoise.app.workflow.request import Request
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
 
@@ -108,7 +109,7 @@ def _record(source: Path, rows: list[list[str]], n_suspects: int) -> AuditRecord
         wrong_high=16.2,
         confidence=0.95,
         learner="boosting",
-        settings={},
+        settings=Request(source, target="quality").settings(),
         suspects=tuple(suspects),
         ordinoise="0.0.0",
     )

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import resource
 import signal
 import socket
 import time
@@ -27,11 +28,17 @@ def stand_in(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
     return RefitOutcome(noise_of(0.21, (0.16, 0.27), near), noise_of(0.19, (0.17, 0.21), far), len(rows))
 
 
-def _run(folder: Path, port: int, ready: Connection, output: Path) -> None:
+def _run(
+    folder: Path, port: int, ready: Connection, output: Path, most_files: int | None, ignored: tuple[int, ...]
+) -> None:
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+    if most_files is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
     with output.open("ab") as file:
         for descriptor in (1, 2):
             os.dup2(file.fileno(), descriptor)
-    serve(folder, port=port, token=TOKEN, refit=stand_in, on_ready=ready.send)
+    serve(folder, port=port, token=TOKEN, refit=stand_in, on_ready=ready.send, open_browser=ready.send)
 
 
 def free_port() -> int:
@@ -43,8 +50,11 @@ def free_port() -> int:
 class Server:
     """The page of an audit at one address, for as long as it lives."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self, folder: Path, *, most_files: int | None = None, ignored: tuple[signal.Signals, ...] = ()
+    ) -> None:
         self.folder, self.port = folder, free_port()
+        self._limits = (most_files, ignored)
         self.output = folder.with_name("output.txt")
         self.origin = f"http://127.0.0.1:{self.port}"
         self.address = f"{self.origin}/?token={TOKEN}"
@@ -52,11 +62,14 @@ class Server:
 
     def start(self) -> None:
         here, there = _starting.Pipe(duplex=False)
-        self.process = _starting.Process(target=_run, args=(self.folder, self.port, there, self.output), daemon=True)
+        self.process = _starting.Process(
+            target=_run, args=(self.folder, self.port, there, self.output, *self._limits), daemon=True
+        )
         self.process.start()
         there.close()
         assert here.poll(60), "the server does not start"
         assert here.recv() == self.address
+        self.file = here.recv()
         here.close()
 
     def end(self, how: signal.Signals) -> int | None:

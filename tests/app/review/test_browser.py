@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Error, Route, expect
 
 from app.review.pages import FAINT_TEXTS, NAMELESS, ReviewPage
 from app.review.sample import CLASSES, noise_of, sample_audit
@@ -38,6 +38,21 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
     context = chromium.new_context()
     yield context
     context.close()
+
+
+def test_the_file_of_the_command_line_leads_to_the_page_once(
+    server: Server, context: BrowserContext, audit: Path
+) -> None:
+    tab = ReviewPage(context, server.file)
+    assert tab.page.url.partition("#")[0] == f"{server.origin}/"
+    row = tab.row
+    tab.press("s")
+    tab.saved()
+    assert _kept(audit) == {row: None}
+    # Neither the file nor the address in the history leads in again, also not into another browser.
+    with pytest.raises(Error, match="ERR_FILE_NOT_FOUND"):
+        context.new_page().goto(server.file)
+    assert tab.complaints == []
 
 
 def _kept(audit: Path) -> dict[int, str | None]:
@@ -325,3 +340,22 @@ def shared(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Itera
     server = Server(folder / "audit")
     yield server
     server.close()
+
+
+def test_decisions_that_wait_keep_their_order_while_the_clock_goes_backwards(
+    server: Server, context: BrowserContext, audit: Path
+) -> None:
+    tab = ReviewPage(context, server.address)
+    row = tab.row
+    context.route("**/api/decide", lambda route: route.abort())
+    tab.page.evaluate("() => { let now = 2e12; Date.now = () => (now -= 6e4); }")
+    for key in ("5", "6", "7"):
+        assert tab.row == row
+        tab.press(key, "ArrowLeft")
+    tab.page.on("dialog", lambda dialog: dialog.accept())  # the page warns of decisions that are not saved
+    tab.page.reload()
+    tab.ready()
+    context.unroute("**/api/decide")
+    tab.saved()
+    with open_decisions(audit) as store:
+        assert [event.grade for event in store.history(row)] == ["5", "6", "7"]

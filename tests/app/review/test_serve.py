@@ -1,3 +1,4 @@
+import json
 import os
 import signal
 import socket
@@ -109,3 +110,31 @@ def test_a_lock_file_is_never_a_link(audit: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="folder must hold a lock file"), held(audit, "http://127.0.0.1:4000"):
         pass
     assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_a_hang_up_ends_the_server_as_ctrl_c_does(audit: Path) -> None:
+    server = Server(audit)
+    with httpx.Client(follow_redirects=True, timeout=20) as client:
+        assert client.get(server.address).status_code == 200
+        # The process itself has no handler: it is ended by the signal, after everything is closed.
+        assert server.end(signal.SIGHUP) == -signal.SIGHUP
+    assert server.output.read_text() == ""
+    assert (audit / LOCK).read_text() == ""
+    assert sorted(path.name for path in audit.iterdir()) == ["audit.json", "decisions.sqlite", LOCK]
+
+
+def test_a_hang_up_is_ignored_under_nohup(audit: Path) -> None:
+    server = Server(audit, ignored=(signal.SIGHUP,))
+    assert server.process.pid is not None
+    os.kill(server.process.pid, signal.SIGHUP)
+    assert httpx.get(server.address).status_code == 303
+    assert server.end(signal.SIGINT) == 0
+
+
+def test_an_audit_without_its_options_is_one_sentence(audit: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = json.loads((audit / "audit.json").read_text())
+    (audit / "audit.json").write_text(json.dumps(record | {"settings": {}}))
+    with pytest.raises(SystemExit) as end:
+        main(["review", str(audit), "--no-browser"])
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith("folder must hold the options of its audit, got 'order'")

@@ -16,6 +16,7 @@ import pytest
 from ordinoise import load_model
 from ordinoise.app.record import read_record
 from ordinoise.app.tables import digest_of, read_table, reader, source
+from ordinoise.classifiers.saving import FORMAT_VERSION
 
 Put = Callable[..., Path]
 
@@ -110,7 +111,12 @@ def test_a_pipe_in_a_folder_is_not_opened(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"path must hold a readable model.json, got"):
         load_model(tmp_path)
     (tmp_path / "model.json").unlink()
-    header = {"format": "ordinoise-model", "format_version": 2, "kind": "OrdinalMLPClassifier", "settings": {}}
+    header = {
+        "format": "ordinoise-model",
+        "format_version": FORMAT_VERSION,
+        "kind": "OrdinalMLPClassifier",
+        "settings": {},
+    }
     (tmp_path / "model.json").write_text(json.dumps(header))
     os.mkfifo(tmp_path / "arrays.safetensors")
     with pytest.raises(ValueError, match=r"path must hold arrays in arrays.safetensors, got"):

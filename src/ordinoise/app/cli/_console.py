@@ -25,14 +25,14 @@ def printable(text: str) -> str:
     return _UNFIT.sub("\ufffd", text)
 
 
-def say(screen: Console, sentence: str, *, bold: str = "") -> None:
+def say(screen: Console, sentence: str, *, bold: str = "", wraps: bool = True) -> None:
     """Print a sentence with names or cells from outside: as they are, without markup and control characters.
 
-    `bold` is printed in bold before the sentence.
+    `bold` is printed in bold before the sentence. Without `wraps`, a long address stays in one piece.
     """
     from rich.text import Text
 
-    screen.print(Text.assemble((printable(bold), "bold"), printable(sentence)))
+    screen.print(Text.assemble((printable(bold), "bold"), printable(sentence)), soft_wrap=not wraps)
 
 
 def console(*, stderr: bool = False) -> Console:

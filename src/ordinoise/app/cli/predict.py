@@ -42,7 +42,7 @@ def predict(
     from ordinoise.app.tables import write_table
     from ordinoise.app.workflow.model import predict_file
 
-    is_text = not json if out is None else out.suffix in (".csv", ".tsv")
+    is_text = not json if out is None else out.suffix.lower() in (".csv", ".tsv")
     frame = predict_file(model, file, decision=decision, confidence=confidence, as_stored=is_text)
     if out is not None:
         write_table(frame, out)

@@ -30,16 +30,22 @@ def review(
 
     def show(address: str) -> None:
         if json:
+            import sys
+
             from ordinoise.app.cli._findings import print_json
 
             print_json({"address": address})
+            sys.stdout.flush()  # a program at the end of a pipe waits for it
         else:
-            from ordinoise.app.cli._console import console
+            from ordinoise.app.cli._console import console, say
 
-            console().print(f"Review page: {address}\nCtrl-C stops it; every decision is saved.", soft_wrap=True)
-        if not no_browser:
-            import webbrowser
+            say(console(), f"Review page: {address}", wraps=False)
+            say(console(), "Ctrl-C stops it; every decision is saved.")
 
-            webbrowser.open(address)
+    def browse(address: str) -> None:
+        import webbrowser
 
-    serve(folder, port=port, reviewer=reviewer, on_ready=show, refit=refit_of(folder))
+        webbrowser.open(address)
+
+    opened = None if no_browser else browse
+    serve(folder, port=port, reviewer=reviewer, on_ready=show, refit=refit_of(folder), open_browser=opened)

@@ -19,8 +19,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ordinoise._validation import complain
-from ordinoise.app.review.decisions import StoreError
+from ordinoise.app.review.decisions import ReusedKeyError, StoreError
 from ordinoise.app.review.desk import Plain, ReviewDesk, UnknownRowError, as_reviewer
+from ordinoise.app.review.door import Door
 from ordinoise.app.review.guard import CSRF_HEADER, Guard, derived, error_response
 from ordinoise.app.review.refit import Refit
 
@@ -32,7 +33,13 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def review_app(
-    folder: str | os.PathLike[str], *, token: str, port: int, reviewer: str | None = None, refit: Refit | None = None
+    folder: str | os.PathLike[str],
+    *,
+    token: str,
+    port: int,
+    reviewer: str | None = None,
+    refit: Refit | None = None,
+    door: Door | None = None,
 ) -> Starlette:
     """The application that shows the suspects of an audit and stores the decisions.
 
@@ -48,6 +55,8 @@ def review_app(
         Initial name; without it the page asks.
     refit : callable, optional
         ``refit(rows, grades) -> RefitOutcome``, run in a thread when the page asks for it.
+    door : Door, optional
+        Admits the browser that the command line starts; without it, only the token does.
     """
     reviewer = "" if reviewer is None else as_reviewer(reviewer)
     desk = ReviewDesk(Path(folder), refit)
@@ -62,7 +71,7 @@ def review_app(
         desk.close()
 
     routes = [Route("/", index), Route("/static/{name}", _static), *_reads(desk), *_writes(desk)]
-    guard = Middleware(Guard, token=token, port=port)
+    guard = Middleware(Guard, token=token, port=port, door=door or Door())
     app = Starlette(
         routes=routes, middleware=[guard], exception_handlers={HTTPException: _http_error}, lifespan=lifespan
     )
@@ -147,6 +156,8 @@ async def _in_thread(work: Callable[[], Plain]) -> Response:
         return JSONResponse(await run_in_threadpool(work))
     except UnknownRowError as error:
         return error_response(404, str(error))
+    except ReusedKeyError as error:
+        return error_response(409, str(error))
     except StoreError as error:
         return error_response(503, str(error))
     except (ValueError, OSError) as error:

@@ -68,6 +68,10 @@ class StoreError(ValueError):
     """The file of decisions cannot be read or written; the request itself may be valid."""
 
 
+class ReusedKeyError(ValueError):
+    """A key that was stored with other content."""
+
+
 class DecisionStore:
     """The decisions of one review, shared by threads, tabs and processes. The file is created on first use.
 
@@ -108,7 +112,7 @@ class DecisionStore:
         An earlier decision of the reviewer about that row is valid again.
         """
         with self._transaction():
-            stored = self._of_key(key)
+            stored = self._of_key(key, reviewer=reviewer, kind="undo")
             if stored is not None:
                 return stored
             last = self._first(LAST_DECISION, reviewer)
@@ -151,7 +155,8 @@ class DecisionStore:
 
     def _add(self, key: str | None, reviewer: str, row: int, kind: str, **more: Any) -> Event:
         with self._transaction():
-            return self._of_key(key) or self._insert(key, reviewer, row, kind, **more)
+            stored = self._of_key(key, reviewer=reviewer, row=row, kind=kind, **more)
+            return stored or self._insert(key, reviewer, row, kind, **more)
 
     def _insert(
         self,
@@ -172,9 +177,13 @@ class DecisionStore:
         )
         return Event(int(added.lastrowid or 0), *values)
 
-    def _of_key(self, key: str | None) -> Event | None:
+    def _of_key(self, key: str | None, **content: Any) -> Event | None:
         """The event with this key if it is already stored: its sender missed the answer and sent it again."""
-        return None if key is None else self._first(f"{COLUMNS} WHERE key = ?", key)
+        stored = None if key is None else self._first(f"{COLUMNS} WHERE key = ?", key)
+        if stored is not None and any(getattr(stored, name) != value for name, value in content.items()):
+            got = f"{key!r}, which event {stored.id} has with other content"
+            raise ReusedKeyError(*complain("key", "be new for every action", got, "nothing was stored").args)
+        return stored
 
     def _first(self, statement: str, value: str) -> Event | None:
         found = self._connection.execute(statement, (value,)).fetchone()
@@ -236,11 +245,11 @@ class DecisionStore:
         """Turn errors of SQLite into one-sentence errors."""
         try:
             yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             # The low byte is the primary error code; errors of Python's wrapper have none.
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
             if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise self._complaint("be free for writing", f"a lock of more than {SECONDS_TO_WAIT:g} s") from None
-            if code == sqlite3.SQLITE_CANTOPEN:
+            if code == sqlite3.SQLITE_CANTOPEN and not self.path.parent.is_dir():
                 raise self._complaint("be a file in a folder that exists", "no such folder") from None
             raise self._complaint("be an undamaged, writable file", f"{str(error)!r}") from error

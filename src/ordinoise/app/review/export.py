@@ -71,6 +71,9 @@ def _changes(record: AuditRecord, settled: dict[int, RowState]) -> dict[int, str
 
 
 def _with_changes(table: pl.DataFrame, target: str, changes: dict[int, str]) -> pl.DataFrame:
+    if target not in table.columns or max(changes, default=-1) >= table.height:
+        got = f"{table.height} rows of {len(table.columns)} columns"
+        raise complain("audit.json", "name rows and columns of the audited file", got, "it is damaged")
     cells = table[target].to_list()
     for row, cell in changes.items():
         cells[row] = cell

@@ -13,6 +13,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ordinoise.app.review.door import Door
+
 logger = logging.getLogger(__name__)
 
 CSRF_HEADER = "x-review-key"
@@ -31,9 +33,14 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
+# Browsers withhold a strict cookie from a redirect that began at a file, but not from this page.
+ADMITTED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Review</title>
+<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Continue to the review</a></p></html>"""
+
 # The link helps a visitor from another site: browsers withhold a strict cookie on that first request only.
 LOCKED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Review: not allowed</title>
-<h1>The address is incomplete</h1><p>Open the full address that <code>ordinoise review</code> printed.</p>
+<h1>The address is incomplete or was used before</h1>
+<p>Open the full address that <code>ordinoise review</code> printed.</p>
 <p>Already done? <a href="/">Continue to the review</a>.</p></html>"""
 
 
@@ -47,10 +54,12 @@ class Guard:
         Secret in the printed address.
     port : int
         Port of the server, which the Host header of a request must name.
+    door : Door
+        Codes that admit a browser once.
     """
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
-        self._app, self._token = app, token
+    def __init__(self, app: ASGIApp, *, token: str, port: int, door: Door) -> None:
+        self._app, self._token, self._door = app, token, door
         self._session, self._csrf = derived(token, "session"), derived(token, "csrf")
         # Cookies are shared between ports: without the port in the name, two reviews at once would lock each other out.
         self._cookie = f"ordinoise-review-{port}"
@@ -99,17 +108,19 @@ class Guard:
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return error_response(400, "the Host header must name this server")
-        if request.method == "GET" and request.url.path == "/" and "token" in request.query_params:
-            return self._entry(request.query_params["token"])
+        given = request.query_params if request.method == "GET" and request.url.path == "/" else {}
+        if "token" in given:
+            is_right = _equal(given["token"], self._token)
+            return self._with_cookie(RedirectResponse("/", 303)) if is_right else HTMLResponse(LOCKED, 403)
+        if "code" in given:
+            is_right = self._door.admits(given["code"])
+            return self._with_cookie(HTMLResponse(ADMITTED)) if is_right else HTMLResponse(LOCKED, 403)
         if not _equal(request.cookies.get(self._cookie, ""), self._session):
             page = request.url.path == "/"
             return HTMLResponse(LOCKED, 403) if page else error_response(403, "the address must include the token")
         return None if request.method in ("GET", "HEAD") else self._write_refusal(request.headers, hosts[0])
 
-    def _entry(self, token: str) -> Response:
-        if not _equal(token, self._token):
-            return HTMLResponse(LOCKED, 403)
-        response = RedirectResponse("/", 303)
+    def _with_cookie(self, response: Response) -> Response:
         response.set_cookie(self._cookie, self._session, httponly=True, samesite="strict", path="/")
         return response
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ordinoise._files import takes_lock
 from ordinoise._validation import complain
 
 LOCK = "review.lock"
@@ -30,14 +30,17 @@ def held(folder: str | os.PathLike[str], address: str) -> Iterator[None]:
     """
     descriptor = _opened(Path(folder) / LOCK)
     try:
-        if not _is_locked(descriptor):
+        # Without locks, as on Windows: exports are exclusive there too, and SQLite has locks of its own.
+        if takes_lock(descriptor) is False:
             holder = os.pread(descriptor, LONGEST_HOLDER, 0) if hasattr(os, "pread") else b""
             got = f"{holder.decode(errors='replace').strip() or 'another process'} for {str(folder)!r}"
             raise complain("folder", "be reviewed by one server at a time", got, "use that page, or stop it first")
         os.ftruncate(descriptor, 0)
         os.write(descriptor, f"process {os.getpid()} at {address}\n".encode())
-        yield
-        os.ftruncate(descriptor, 0)
+        try:
+            yield
+        finally:
+            os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
 
@@ -47,23 +50,3 @@ def _opened(path: Path) -> int:
         return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
     except OSError as error:
         raise complain("folder", f"hold a lock file {LOCK!r}", f"{error.strerror} in {str(path.parent)!r}") from None
-
-
-if sys.platform == "win32":
-
-    def _is_locked(descriptor: int) -> bool:  # noqa: ARG001 - as below
-        """True: exports are exclusive there too, and SQLite has locks of its own."""
-        return True
-
-else:
-    import fcntl
-
-    def _is_locked(descriptor: int) -> bool:
-        """Whether the lock is ours now; also True on a file system without locks."""
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-        return True

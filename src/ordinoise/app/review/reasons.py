@@ -17,7 +17,8 @@ RARE, OCCASIONAL = 0.02, 0.10
 
 def reasons(record: AuditRecord, suspect: Suspect) -> list[str]:
     """Sentences on which grade is likely given the features, and how common the suspected error is."""
-    return [_evidence(record, suspect), _error(record, suspect)]
+    evidence = [_evidence(record, suspect)]
+    return [*evidence, _error(record, suspect)] if record.noise.answer == "corrected" else evidence
 
 
 def _evidence(record: AuditRecord, suspect: Suspect) -> str:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from ordinoise._validation import complain
+from ordinoise.app.review.door import Door
 from ordinoise.app.review.lock import held
 from ordinoise.app.review.refit import Refit
 
@@ -24,6 +28,7 @@ def serve(
     on_ready: Callable[[str], None] | None = None,
     refit: Refit | None = None,
     token: str | None = None,
+    open_browser: Callable[[str], object] | None = None,
 ) -> None:
     """Serve the review page of an audit until Ctrl-C.
 
@@ -41,26 +46,43 @@ def serve(
         ``refit(rows, grades) -> RefitOutcome``; without it the page offers no new estimate.
     token : str, optional
         Secret part of the address; random by default.
+    open_browser : callable, optional
+        Called with the URI of a file that leads one browser to the page; the URI itself contains no secret.
     """
-    uvicorn = _uvicorn()
+    _check_installed()
     from ordinoise.app.review.app import review_app
 
-    token = token or secrets.token_urlsafe(32)
-    with _listener(port) as listener:
+    token, door = token or secrets.token_urlsafe(32), Door()
+    with _listener(port) as listener, suppress(KeyboardInterrupt):
         port = listener.getsockname()[1]
-        app = review_app(folder, token=token, port=port, reviewer=reviewer, refit=refit)
-        try:
-            with held(folder, f"http://{ADDRESS}:{port}"):
-                _run(uvicorn, app, listener, on_ready, f"http://{ADDRESS}:{port}/?token={token}")
-        finally:
-            app.state.desk.close()
+        origin = f"http://{ADDRESS}:{port}"
+        app = review_app(folder, token=token, port=port, reviewer=reviewer, refit=refit, door=door)
+        server = _server(app)
+        with _ended_by_hang_up(server):
+            try:
+                with held(folder, origin):
+                    if on_ready is not None:
+                        on_ready(f"{origin}/?token={token}")
+                    if open_browser is not None:
+                        with suppress(OSError):  # without a place for the file, the printed address is still there
+                            open_browser(door.open(origin))
+                    server.run(sockets=[listener])
+            finally:
+                door.close()
+                app.state.desk.close()
 
 
-def _run(uvicorn: Any, app: Any, listener: socket.socket, on_ready: Callable[[str], None] | None, address: str) -> None:
-    """Run the application until Ctrl-C."""
+def _server(app: Any) -> Any:
+    """A uvicorn server of the application."""
+    import uvicorn
+
+    from ordinoise.app.review.connections import MOST_AT_ONCE, BoundedProtocol, BoundedServer
+
     # No log of requests: the first one contains the secret.
     config = uvicorn.Config(
         app,
+        http=BoundedProtocol,
+        backlog=MOST_AT_ONCE,
         log_level="error",
         access_log=False,
         server_header=False,
@@ -68,22 +90,39 @@ def _run(uvicorn: Any, app: Any, listener: socket.socket, on_ready: Callable[[st
         ws="none",
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
     )
-    if on_ready is not None:
-        on_ready(address)
-    try:
-        uvicorn.Server(config).run(sockets=[listener])
-    except KeyboardInterrupt:
+    return BoundedServer(config)
+
+
+@contextmanager
+def _ended_by_hang_up(server: Any) -> Iterator[None]:
+    """Let SIGHUP end the server as uvicorn lets SIGTERM: open requests first, then the handler that was there."""
+    number = getattr(signal, "SIGHUP", None)  # Windows has none
+    is_main = threading.current_thread() is threading.main_thread()
+    if number is None or not is_main or signal.getsignal(number) in (signal.SIG_IGN, None):
+        yield
         return
+    received = []
+
+    def stop(*_: object) -> None:
+        received.append(number)
+        server.should_exit = True
+
+    before = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+    if received:
+        signal.raise_signal(number)
 
 
-def _uvicorn() -> Any:
-    """The module uvicorn, or an error that says how to install it."""
+def _check_installed() -> None:
+    """Raise an error that says how to install what is missing."""
     try:
         import starlette  # noqa: F401
-        import uvicorn
+        import uvicorn  # noqa: F401
     except ImportError:
         raise ImportError('the review page needs Starlette and uvicorn; pip install "ordinoise[review]"') from None
-    return uvicorn
 
 
 def _listener(port: int) -> socket.socket:

@@ -13,6 +13,7 @@ import polars as pl
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names, delimiter_in, header_of, n_fields, open_quote, records
 from ordinoise.app.tables.source import Source, check_size, not_utf8, open_source, too_large, unreadable
+from ordinoise.app.tables.trial import survives
 from ordinoise.columns.inference import as_text, nameless, typed
 
 # Some damaged files make polars panic, which is a BaseException in Python.
@@ -77,8 +78,9 @@ def _read(path: str | Path) -> tuple[pl.DataFrame, str]:
     source = open_source(path)
     try:
         frame = _read_cells(source) if source.kind == "text" else _read_typed(source.path, source.kind)
-        text = pl.col(pl.String)
-        frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), pl.when(text != "").then(text))
+        text = pl.col(pl.String, pl.Categorical, pl.Enum)
+        filled = pl.when(text.cast(pl.String) != "").then(text)
+        frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), filled)
     except MemoryError:
         raise too_large(source.path) from None
     return frame, source.digest
@@ -92,9 +94,12 @@ def _read_typed(path: Path, kind: str) -> pl.DataFrame:
             with _complete(path, kind):
                 size = _stored_size(file, kind)
             check_size(path, *size)
+            if not survives(path, kind):
+                raise _damaged(path, kind)
             file.seek(0)
             with _complete(path, kind):
                 frame = pl.read_parquet(file) if kind == "parquet" else pl.read_ipc(file)
+                _check_times(frame)
     except OSError as error:
         raise unreadable(path, error) from None
     check_names(frame.columns)
@@ -108,8 +113,19 @@ def _complete(path: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except FAILURES:
-        name = {"parquet": "Parquet", "arrow": "Feather"}[kind]
-        raise complain("file", f"be a complete {name} file", f"damaged content in {str(path)!r}") from None
+        raise _damaged(path, kind) from None
+
+
+def _damaged(path: Path, kind: str) -> ValueError:
+    name = {"parquet": "Parquet", "arrow": "Feather"}[kind]
+    return complain("file", f"be a complete {name} file", f"damaged content in {str(path)!r}")
+
+
+def _check_times(frame: pl.DataFrame) -> None:
+    """Fail if a date or time is out of range: only its text would show it."""
+    for column in map(nameless, frame.get_columns()):
+        if column.dtype.is_temporal():
+            as_text(column.gather([at for at in (column.arg_min(), column.arg_max()) if at is not None]))
 
 
 def _stored_size(file: BinaryIO, kind: str) -> tuple[int, int]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # The report of a fit lists this many suspects, as many as its page shows at most.
 SHOWN_SUSPECTS = 100
+FEATURE_KINDS = ("number", "flag", "date", "category")
 TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 2
 
 
@@ -143,12 +144,16 @@ def read_model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:
     """The model in a folder written by ``ordinoise fit``, and its task."""
     model = load_model(folder)
     try:
-        found = json.loads((folder / TASK).read_text())
+        if not (folder / TASK).is_file():  # a pipe or device may never end
+            raise FileNotFoundError
+        found = json.loads((folder / TASK).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise complain("model", f"hold {TASK}", repr(str(folder)), "ordinoise fit writes one") from None
     except (OSError, ValueError, RecursionError):
         raise complain("model", f"hold a readable {TASK}", repr(str(folder)), "the folder is damaged") from None
-    return model, _task_from(found, folder)
+    task = _task_from(found, folder)
+    _check_fits(task, model)
+    return model, task
 
 
 def _write_task(folder: Path, table: GradedTable) -> None:
@@ -165,7 +170,21 @@ def _task_from(found: Any, folder: Path) -> Task:
         advice = "it was written by another version of ordinoise; fit the model again"
         raise complain("model", f"hold a task of format version {FORMAT_VERSION}", version, advice)
     try:
-        return Task(str(found["target"]), tuple(ColumnFindings(**column) for column in found["columns"]))
-    except (KeyError, TypeError, ValueError) as error:
-        got = f"{type(error).__name__}: {error}"
+        task = Task(found["target"], tuple(ColumnFindings(**column) for column in found["columns"]))
+        for text in (task.target, *(text for one in task.columns for text in (one.name, one.kind, one.role))):
+            text.encode()  # it is text, without halves of characters
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        got = f"{type(error).__name__}: {str(error).encode(errors='backslashreplace').decode()}"
         raise complain("model", f"hold a complete {TASK}", got, "the folder is damaged") from None
+    return task
+
+
+def _check_fits(task: Task, model: OrdinalClassifierBase) -> None:
+    """Refuse a task whose columns are not those of the model."""
+    names = [column.name for column in task.columns]
+    features = [column for column in task.columns if column.role == "feature"]
+    expected = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    is_known = all(column.kind in FEATURE_KINDS for column in features)
+    if not is_known or len(set(names)) < len(names) or [column.name for column in features] != expected:
+        got = f"columns {names}"
+        raise complain("model", f"hold a {TASK} with the features {expected}", got, "the folder is damaged")

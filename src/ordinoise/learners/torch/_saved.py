@@ -11,7 +11,7 @@ from torch.optim import Optimizer
 from ordinoise._validation import complain
 from ordinoise.learners.torch._progress import Best, Progress
 from ordinoise.learners.torch.batches import Batches
-from ordinoise.learners.torch.checkpoints import read_checkpoint, write_checkpoint
+from ordinoise.learners.torch.checkpoints import DAMAGE, damaged, read_checkpoint, write_checkpoint
 from ordinoise.learners.torch.heads import OrdinalModule
 from ordinoise.learners.torch.objective import Objective
 from ordinoise.learners.torch.settings import TrainingSettings
@@ -57,10 +57,17 @@ class Run:
         if self.settings.checkpoint is None or not self.settings.checkpoint.exists():
             return
         state = read_checkpoint(self.settings.checkpoint)
-        different = [name for name, value in self.identity.items() if value != state["identity"].get(name)]
+        try:
+            different = [name for name, value in self.identity.items() if value != state["identity"].get(name)]
+            if not different:
+                self._load(state)
+        except DAMAGE as error:
+            raise damaged(self.settings.checkpoint, error) from None
         if different:
             advice = "remove it, or choose another path, to start from scratch"
             raise complain("checkpoint", "be of the same training", f"another {different[0]}", advice)
+
+    def _load(self, state: dict[str, Any]) -> None:
         self.model.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         if self.scheduler is not None:

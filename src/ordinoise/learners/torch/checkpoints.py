@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from ordinoise._files import write_whole
 from ordinoise._validation import complain
 
-FORMAT = "ordinoise-checkpoint-1"
+FORMAT = "ordinoise-checkpoint-2"
+DAMAGE = (LookupError, TypeError, ValueError, AttributeError, RuntimeError, MemoryError)
+"""What reading a damaged checkpoint raises, torch included."""
 
 
 def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
@@ -22,7 +26,7 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
     tensors: dict[str, Tensor] = {}
     text = json.dumps(_flattened(state, "state", tensors))
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, save(tensors, metadata={"format": FORMAT, "state": text}))
+    write_whole(path, save(tensors, metadata={"format": FORMAT, "state": text, "checksum": _checksum(text, tensors)}))
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
@@ -32,13 +36,29 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     try:
         with safe_open(path, framework="pt") as file:
             header = file.metadata() or {}
-            if header.get("format") != FORMAT:
-                raise complain("checkpoint", "be a checkpoint of ordinoise", repr(str(path)))
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        return dict(_rebuilt(json.loads(header["state"]), tensors))
-    except (OSError, SafetensorError, KeyError, TypeError) as error:
-        advice = "remove it to start from scratch"
-        raise complain("checkpoint", "be readable", f"{type(error).__name__} in {path}", advice) from None
+            is_ours = header.get("format") == FORMAT
+            tensors = {name: file.get_tensor(name) for name in file.keys()} if is_ours else {}  # noqa: SIM118 (not a dict)
+        if is_ours:
+            if header["checksum"] != _checksum(header["state"], tensors):
+                raise ValueError("other content than was written")
+            return dict(_rebuilt(json.loads(header["state"]), tensors))
+    except (*DAMAGE, OSError, SafetensorError) as error:
+        raise damaged(path, error) from None
+    raise complain("checkpoint", "be a checkpoint of ordinoise", repr(str(path)))
+
+
+def damaged(path: Path, error: Exception) -> ValueError:
+    """The error for a checkpoint that cannot be read or does not fit."""
+    got = f"{type(error).__name__} in {str(path)!r}"
+    return complain("checkpoint", "be readable", got, "remove it to start from scratch")
+
+
+def _checksum(text: str, tensors: dict[str, Tensor]) -> str:
+    """A checksum of the content, which safetensors has not."""
+    found = zlib.crc32(text.encode())
+    for name in sorted(tensors):
+        found = zlib.crc32(tensors[name].reshape(-1).view(torch.uint8).numpy().data, found)
+    return f"{found:08x}"
 
 
 def _flattened(value: Any, name: str, tensors: dict[str, Tensor]) -> Any:

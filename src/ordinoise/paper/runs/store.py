@@ -163,7 +163,7 @@ class ResultStore:
             if code == sqlite3.SQLITE_CANTOPEN:
                 raise self._complaint("be a file in a folder that exists", "no such place") from None
             raise self._complaint("be a sound, writable store of results", f"{str(error)!r}") from error
-        except json.JSONDecodeError as error:
+        except (json.JSONDecodeError, UnicodeDecodeError, TypeError, RecursionError) as error:
             raise self._complaint("be undamaged", f"{str(error)!r}") from error
 
 

@@ -41,7 +41,9 @@ export class Queue {
 
   add(action, body) {
     const key = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2) + Date.now();
-    const entry = { action, body: { ...body, key }, at: Date.now() + this.entries.length / 1000 };
+    // Later than the entry before it, even if the clock was set back: a reload sends them in this order.
+    const at = Math.max(Date.now(), (this.entries.at(-1)?.at ?? 0) + 1);
+    const entry = { action, body: { ...body, key }, at };
     this.entries.push(entry);
     this.#keep(entry);
     this.send();

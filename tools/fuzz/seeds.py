@@ -1,0 +1,123 @@
+"""Whole inputs that fuzzing starts from, made by the code itself, so that they fit its formats."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+
+CLASSES = ("1", "2", "3")
+TABLE = "size,colour,stars\n" + "".join(f"{i / 7:.3f},{'red' if i % 3 else 'blue'},{i % 3 + 1}\n" for i in range(60))
+MATRIX = "0.9,0.1,0\n0.2,0.7,0.1\n0,0.2,0.8\n"
+
+
+def write_tables(folder: Path) -> None:
+    """The table in every format, the noise matrix, and the archive's format of features."""
+    import polars as pl
+
+    frame = pl.read_csv(TABLE.encode())
+    (folder / "t.csv").write_text(TABLE)
+    (folder / "t.tsv").write_text(TABLE.replace(",", "\t"))
+    (folder / "t.csv.gz").write_bytes(gzip.compress(TABLE.encode(), mtime=0))
+    frame.write_parquet(folder / "t.parquet")
+    frame.write_ipc(folder / "t.feather", compression="lz4")
+    (folder / "matrix.csv").write_text(MATRIX)
+    (folder / "m.txt").write_text("2 qid:1 1:0.5 2:3\n0 qid:1 1:1 2:-3\n1 qid:2 1:0 2:1e-3\n")
+
+
+def write_audit(folder: Path) -> None:
+    """An audit of the table by hand, with decisions, as ``folder/audit``, and results of trials."""
+    from ordinoise.app.record import AuditRecord, Suspect, write_record
+    from ordinoise.app.review import open_decisions
+    from ordinoise.app.tables import digest_of
+    from ordinoise.app.workflow.request import Request
+    from ordinoise.columns.findings import ColumnFindings
+    from ordinoise.noise import Doubt, Noise
+    from ordinoise.paper.runs import ResultStore
+
+    matrix = np.array([[0.9, 0.1, 0.0], [0.2, 0.7, 0.1], [0.0, 0.2, 0.8]])
+    noise = Noise(
+        matrix, source="estimated", class_shares=np.array([0.2, 0.3, 0.5]), method="score",
+        interval=np.array([matrix, matrix]), rate_interval=(0.1, 0.3), doubts=(Doubt("code", "a sentence"),),
+    )  # fmt: skip
+    columns = (
+        ColumnFindings("size", "number", "feature", 0, 60),
+        ColumnFindings("colour", "category", "feature", 0, 2),
+        ColumnFindings("stars", "number", "target", 0, 3),
+    )
+    suspects = tuple(
+        Suspect(row, rank, CLASSES[row % 3], CLASSES[(row + 1) % 3], 0.9, 1.1, (0.1, 0.8, 0.1), ("0.5", "red", CLASSES[row % 3]))
+        for rank, row in enumerate((4, 7, 30), 1)
+    )  # fmt: skip
+    table = folder / "t.csv"
+    settings = Request(table, target="stars").settings()
+    record = AuditRecord(
+        str(table), digest_of(table), "stars", CLASSES, columns, 60, 60, noise, 2.0, 1.0, 3.0, 0.95, "mlp", settings,
+        suspects, "0.0.0",
+    )  # fmt: skip
+    (folder / "audit").mkdir()
+    write_record(folder / "audit", record)
+    with open_decisions(folder / "audit", record) as store:
+        for row in (4, 7):
+            store.decide("Ann", row, "2")
+        store.write_note("Bob", 4, "see 7")
+        store.undo("Ann")
+    with ResultStore(folder / "results.sqlite") as results:
+        results.add("0" * 16, {"dataset": "x"}, {"error": 0.5}, 1.0)
+
+
+def write_models(folder: Path) -> None:
+    """Models of every kind, the one of a table with its task, and a checkpoint."""
+    import torch
+
+    from ordinoise import OrdinalBoostingClassifier, OrdinalMLPClassifier
+    from ordinoise.app.workflow.model import fit_file
+    from ordinoise.app.workflow.request import Request
+    from ordinoise.classifiers import OrdinalClassifier
+    from ordinoise.learners.torch.checkpoints import write_checkpoint
+
+    x, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 3
+    kinds = {
+        "mlp": OrdinalMLPClassifier(noise=[[0.9, 0.1, 0], [0, 1, 0], [0, 0, 1]], max_iter=1, random_state=0),
+        "boosting": OrdinalBoostingClassifier(
+            n_estimators=3, early_stopping=False, min_child_samples=5, n_jobs=1, random_state=0
+        ),
+        "blend": OrdinalClassifier("blend", noise=None, n_folds=2, n_rounds=1, n_jobs=1, random_state=0),
+    }
+    for name, model in kinds.items():
+        model.fit(x, y).save(folder / name)
+    request = Request(folder / "t.csv", target="stars", learner="mlp", noise="none", jobs=1)
+    fit_file(request, folder / "model")
+    state = {
+        "identity": {"seed": 0},
+        "model": {"w": torch.arange(6.0)},
+        "progress": {"epoch": 1},
+        "groups": [(1, None)],
+    }
+    write_checkpoint(folder / "checkpoint", state)
+
+
+def write_seeds(folder: Path, *, models: bool = True) -> None:
+    """Everything, or all but the models, whose fits take a while."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    write_tables(folder)
+    write_audit(folder)
+    if models:
+        write_models(folder)
+
+
+def corpus(folder: Path) -> dict[str, list[bytes]]:
+    """Inputs by the name of their reader that once broke it; kept as files ``<reader>/<what>``."""
+    return {
+        place.name: [path.read_bytes() for path in sorted(place.iterdir())]
+        for place in sorted(folder.iterdir())
+        if place.is_dir()
+    }
+
+
+def read_json(path: Path) -> object:
+    """A JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))
