@@ -235,6 +235,8 @@ def test_many_rows_are_represented_by_some_when_the_matrix_varies() -> None:
     probabilities, _, recorded = drawn(np.random.default_rng(9), 6000, MATRIX)
     tripled = wrong_count(probabilities, recorded, MATRIX, _replicates(0.5))
     third = wrong_count(probabilities[:2000], recorded[:2000], MATRIX, _replicates(0.5))
+    assert tripled.standard_error is not None
+    assert third.standard_error is not None
     assert tripled.standard_error == pytest.approx(3 * third.standard_error, rel=0.1)
     assert tripled.share == pytest.approx(third.share, abs=0.02)
     assert str(tripled).startswith(f"about {tripled.value:.0f} of 6000 labels are wrong (95% interval")

@@ -62,7 +62,8 @@ def test_python_and_the_shell_give_the_same_record(table: Path, record: dict[str
     assert record["noise"] == json.loads(json.dumps(issues.noise.to_dict(replicates=False)))
     rows = [suspect["row"] for suspect in record["suspects"]]
     assert len(rows) >= 20
-    assert rows == issues.worst[: len(rows)].tolist()
+    suspicious = [row for row in issues.worst.tolist() if issues.suggested[row] != issues.recorded[row]]
+    assert rows == suspicious[: len(rows)]
     for suspect in record["suspects"]:
         assert suspect["posterior"] == issues.posterior[suspect["row"]].tolist()
         assert suspect["suggested"] == str(issues.suggested[suspect["row"]])
@@ -79,7 +80,9 @@ def test_every_frame_library_is_read_by_the_same_rules(table: Path, record: dict
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredColumnsWarning)
         found = OrdinalClassifier(random_state=0).estimate_noise(X if library == "polars" else X.to_arrow(), grades)
-    assert json.loads(json.dumps(found.to_dict(replicates=False))) == record["noise"]
+    plain = json.loads(json.dumps(found.to_dict(replicates=False)))
+    # The answer waits for the fits that correct.
+    assert plain | {"answer": "", "reason": ""} == record["noise"] | {"answer": "", "reason": ""}
 
 
 def test_text_grades_without_an_order_are_refused_in_both(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

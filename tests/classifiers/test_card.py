@@ -73,7 +73,7 @@ def test_scores_out_of_fold_hold_what_clean_labels_show() -> None:
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_an_estimated_matrix_comes_with_doubts_and_wider_intervals() -> None:
-    model = OrdinalClassifier(**FRONT).fit(X, NOISY)
+    model = OrdinalClassifier(**FRONT, answer="corrected").fit(X, NOISY)
     card = model.describe()
     assert card.noise is model.noise_
     assert card.noise.rate is not None

@@ -12,6 +12,7 @@ from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
 from ordinoise.estimation.score.curve import binned_scores, score_curve
 from ordinoise.estimation.score.families import FAMILY_NAMES, noise_family
 from ordinoise.estimation.score.likelihood import LikelihoodFit, score_likelihood
+from ordinoise.estimation.score.links import LINKS
 from ordinoise.estimation.score.objective import Objective
 from ordinoise.noise import adjacent, inverse_decay
 
@@ -46,12 +47,14 @@ def distance(one: Floats, other: Floats) -> float:
     return float(np.abs(one - other).mean())
 
 
-@pytest.mark.parametrize("name", FAMILY_NAMES)
+@pytest.mark.parametrize(
+    ("name", "link"), [*((name, "logit") for name in FAMILY_NAMES), *(("power_decay", link) for link in LINKS)]
+)
 @pytest.mark.parametrize("knowing", [False, True])
-def test_gradient_equals_finite_differences(name: str, knowing: bool) -> None:
+def test_gradient_equals_finite_differences(name: str, link: str, knowing: bool) -> None:
     probabilities, labels = simulated(400, ASYMMETRIC)
-    bins = binned_scores(probabilities @ np.arange(4), labels, np.ones(400), 4, 30)
-    curve, family, rng = score_curve(bins), noise_family(name, 4), np.random.default_rng(3)
+    bins, _ = binned_scores(probabilities, labels, np.ones(400), 10, 3)
+    curve, family, rng = score_curve(bins, link=link), noise_family(name, 4), np.random.default_rng(3)
     rate = (-1.5, 0.3) if knowing and name != "none" else None
     trusted = rng.integers(2, size=(30, 4, 4)) * np.eye(4) + (rng.integers(2, size=(30, 4, 4)) if name != "none" else 0)
     objective = Objective(bins, curve, family, rate, trusted if knowing else None)
@@ -67,10 +70,10 @@ def test_gradient_equals_finite_differences(name: str, knowing: bool) -> None:
 def test_information_is_the_mean_square_of_the_gradient() -> None:
     """Over labels drawn from the model itself; 600 draws leave about 6 % of an entry."""
     probabilities, labels = simulated(400, ASYMMETRIC)
-    bins = binned_scores(probabilities @ np.arange(4), labels, np.ones(400), 4, 20)
+    bins, _ = binned_scores(probabilities, labels, np.ones(400), 10, 2)
     curve, family = score_curve(bins), noise_family("power_decay", 4)
     here = np.concatenate([curve.start(bins), family.start(0.1)])
-    clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.basis(bins.score)))
+    clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.design(bins)))
     recorded = clean @ family.noise_matrix(here[curve.n_parameters :])
     rng = np.random.default_rng(0)
     drawn = [np.stack([rng.multinomial(20, row) for row in recorded]).astype(float) for _ in range(600)]
@@ -85,7 +88,7 @@ def test_information_is_the_mean_square_of_the_gradient() -> None:
 def test_asymmetric_noise_is_recovered_and_its_transpose_is_not(fit: LikelihoodFit) -> None:
     assert distance(fit.noise_matrix, ASYMMETRIC) < 0.01
     assert distance(fit.noise_matrix.T, ASYMMETRIC) > 0.03
-    assert all(family.converged for name, family in fit.families.items() if fit.family_weights[name] > 0.01)
+    assert all(one.converged for one, weight in zip(fit.fits, fit.weights, strict=True) if weight > 0.01)
     truth = clean_probabilities(20_000).mean(axis=0)
     assert_allclose(fit.class_shares, truth, atol=0.02)
     assert rate_of(fit) == pytest.approx(1 - truth @ ASYMMETRIC.diagonal(), abs=0.02)
@@ -96,8 +99,8 @@ def test_asymmetric_noise_is_recovered_and_its_transpose_is_not(fit: LikelihoodF
 def test_single_families_that_hold_the_noise_recover_it(name: str) -> None:
     probabilities, labels = simulated(20_000, ASYMMETRIC)
     fit = score_likelihood(probabilities, labels, family=name)
-    assert distance(fit.noise_matrix, ASYMMETRIC) < 0.012
-    assert fit.family_weights == {name: 1.0}
+    assert distance(fit.noise_matrix, ASYMMETRIC) < 0.015
+    assert fit.family_weights == {name: pytest.approx(1.0)}
 
 
 @pytest.mark.parametrize(
@@ -160,10 +163,10 @@ def test_labels_settled_in_order_of_suspicion_sharpen_the_estimate_and_do_not_bi
 
 def test_information_of_settled_labels_is_the_mean_square_of_their_gradient() -> None:
     probabilities, labels = simulated(400, ASYMMETRIC)
-    bins = binned_scores(probabilities @ np.arange(4), labels, np.ones(400), 4, 10)
+    bins, _ = binned_scores(probabilities, labels, np.ones(400), 5, 2)
     curve, family = score_curve(bins), noise_family("power_decay", 4)
     here = np.concatenate([curve.start(bins), family.start(0.1)])
-    clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.basis(bins.score)))
+    clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.design(bins)))
     joint = clean[:, :, None] * family.noise_matrix(here[curve.n_parameters :])
     posterior = joint / joint.sum(axis=1, keepdims=True)
     rng = np.random.default_rng(0)

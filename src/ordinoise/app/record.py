@@ -71,7 +71,8 @@ class AuditRecord:
     noise : Noise
         Its replicates are not written to disk.
     wrong, wrong_low, wrong_high : float or None
-        Number of wrong labels with an interval of level `confidence`; None if there are too few rows to estimate it.
+        Number of wrong labels with an interval of level `confidence`. Without `wrong` only the range is known; without
+        any of them there are too few rows.
     confidence : float
     learner : str
         Learner whose predictions were used.
@@ -102,8 +103,13 @@ class AuditRecord:
 
     @property
     def is_known(self) -> bool:
-        """Whether there were enough rows to estimate the number of wrong labels."""
+        """Whether the number of wrong labels was estimated."""
         return self.wrong is not None
+
+    @property
+    def is_range(self) -> bool:
+        """Whether the number of wrong labels is known as a range only."""
+        return self.wrong is None and self.wrong_low is not None
 
     def to_dict(self, *, suspects: bool = True) -> dict[str, Any]:
         """Plain values, ready for JSON."""

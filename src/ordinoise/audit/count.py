@@ -8,6 +8,7 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.posterior import deconvolved, posterior
+from ordinoise.noise import Noise
 from ordinoise.scoring.metrics import normal_reach
 
 MOST_ROWS = 2000
@@ -16,37 +17,49 @@ MOST_ROWS = 2000
 
 @dataclass(frozen=True)
 class WrongCount:
-    """An estimated number of wrong labels.
+    """An estimated number of wrong labels, or what is known of it.
 
     Attributes
     ----------
-    value : float
-        Expected number.
-    standard_error : float
-        Standard error of the number.
+    value : float or None
+        Expected number; None if only a range is known.
+    standard_error : float or None
+        Standard error of the number; None if only a range is known.
     low, high : float
-        Interval of level `confidence`, within 0 and `n_samples`.
+        Interval of level `confidence`, within 0 and `n_samples`; without `value` the ends between which the number
+        lies, whatever part of the overlap between grades is slips.
     n_samples : int
         Number of labels.
     confidence : float
         Level of the interval.
     """
 
-    value: float
-    standard_error: float
+    value: float | None
+    standard_error: float | None
     low: float
     high: float
     n_samples: int
     confidence: float
 
     @property
-    def share(self) -> float:
-        """Expected share of wrong labels."""
-        return self.value / self.n_samples
+    def share(self) -> float | None:
+        """Expected share of wrong labels; None if only a range is known."""
+        return None if self.value is None else self.value / self.n_samples
 
     def __str__(self) -> str:
+        if self.value is None:
+            known = f"between {self.low:.0f} and {self.high:.0f} of {self.n_samples} labels are wrong"
+            return f"{known}; more cannot be told from grades that overlap"
         interval = f"{self.confidence:.0%} interval {self.low:.0f} to {self.high:.0f}"
         return f"about {self.value:.0f} of {self.n_samples} labels are wrong ({interval})"
+
+
+def wrong_range(noise: Noise, n_samples: int, confidence: float) -> WrongCount | None:
+    """What is known of the number of wrong labels if the noise is not believed: its range, if it has one."""
+    if noise.rate_range is None:
+        return None
+    low, high = (share * n_samples for share in noise.rate_range)
+    return WrongCount(None, None, low, high, n_samples, confidence)
 
 
 def wrong_count(

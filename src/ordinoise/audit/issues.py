@@ -16,7 +16,7 @@ from ordinoise.audit.count import WrongCount
 from ordinoise.labels import decide
 from ordinoise.noise import Noise
 
-RANKINGS = ("expected_distance", "probability_wrong")
+RANKINGS = ("auto", "expected_distance", "probability_wrong")
 Library = Literal["pandas", "polars", "pyarrow"]
 LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 
@@ -24,6 +24,10 @@ LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 @dataclass(frozen=True, eq=False)
 class LabelIssues:
     """How suspicious each label is. Arrays are in the order of the data; `to_frame` has the worst first.
+
+    Where the noise is not believed (`noise.answer` is not "corrected"), the ranking still stands, but how many labels
+    are wrong is known only as a range, and `probability_wrong` is the chance that another grade was due if the record
+    itself is given no credit: more than the probability of an error.
 
     Attributes
     ----------
@@ -42,7 +46,7 @@ class LabelIssues:
     noise : Noise
         The noise of the labels, given or estimated.
     expected_wrong : WrongCount or None
-        How many labels are wrong, with an interval; None for too few rows.
+        How many labels are wrong, with an interval, or a range without a value; None for too few rows.
     library : str or None
         The library of the frame that `to_frame` returns; if None, the first installed of pandas, polars, pyarrow.
     """
@@ -93,6 +97,8 @@ def issues_from(
     n_classes = len(classes)
     wrong = 1 - posterior[np.arange(len(recorded)), recorded]
     distance = (posterior * np.abs(np.arange(n_classes) - recorded[:, None])).sum(axis=1)
+    if rank_by == "auto":  # in doubt the distance would favor the ends of the scale, whose errors can be larger
+        rank_by = "expected_distance" if noise.answer == "corrected" else "probability_wrong"
     first, second = (distance, wrong) if rank_by == "expected_distance" else (wrong, distance)
     rank = np.empty(len(recorded), dtype=np.int64)
     rank[np.lexsort((-second, -first))] = np.arange(1, len(recorded) + 1)

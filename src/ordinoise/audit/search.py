@@ -22,10 +22,10 @@ from ordinoise._validation import (
     as_same_length,
     complain,
 )
-from ordinoise.audit.count import wrong_count
+from ordinoise.audit.count import WrongCount, wrong_count, wrong_range
 from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_of
-from ordinoise.audit.posterior import calibrated, deconvolved, posterior
+from ordinoise.audit.posterior import calibrated, credit_in_doubt, deconvolved, posterior
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.labels import as_column, ordered_classes, ranks_of
@@ -43,7 +43,7 @@ def find_label_issues(
     estimator: Any = None,
     n_folds: int = 5,
     calibrate: bool = True,
-    rank_by: str = "expected_distance",
+    rank_by: str = "auto",
     classes: Sequence[Any] | NDArray[Any] | None = None,
     trusted: Any = None,
     confidence: float = 0.95,
@@ -71,8 +71,8 @@ def find_label_issues(
         Folds for your own `estimator`: no label is judged by a model that saw it.
     calibrate : bool, default=True
         Whether to calibrate the probabilities on the recorded labels, through the noise matrix.
-    rank_by : {"expected_distance", "probability_wrong"}, default="expected_distance"
-        What makes a label suspicious.
+    rank_by : {"auto", "expected_distance", "probability_wrong"}, default="auto"
+        What makes a label suspicious: "auto" is the distance where the noise is believed, else the probability.
     classes : sequence, optional
         The grades from lowest to highest, if `y` is text or lacks some.
     trusted : (rows, labels), optional
@@ -134,7 +134,7 @@ def issues_from_probabilities(
     *,
     of: str = "true",
     calibrate: bool = True,
-    rank_by: str = "expected_distance",
+    rank_by: str = "auto",
     classes: Sequence[Any] | NDArray[Any] | None = None,
     confidence: float = 0.95,
 ) -> LabelIssues:
@@ -151,7 +151,7 @@ def issues_from_probabilities(
         matrix is used.
     of : {"true", "recorded"}, default="true"
         Whether the probabilities are of the true or of the recorded label; a model that trusted the labels predicts the
-        recorded one.
+        recorded one. If the noise is not believed (its `answer` is not "corrected") they are taken as they are.
     calibrate, rank_by, classes, confidence
         As in :func:`find_label_issues`. Without `calibrate` each sample is judged by its own probabilities alone.
 
@@ -173,12 +173,17 @@ def issues_from_probabilities(
     ordered = _grades(y, classes, checked.shape[1])
     recorded = ranks_of("y", y, ordered)
     as_same_length("y", len(recorded), "probabilities", len(checked))
-    _refuse_impossible(recorded, record.matrix, ordered)
-    true = _of_true_labels(checked, recorded, record.matrix, of, calibrate)
-    count = None
-    if record.source != "too few rows":
-        count = wrong_count(true, recorded, record.matrix, record.replicates, level)
-    after = posterior(true, recorded, record.matrix)
+    count: WrongCount | None
+    if record.answer == "corrected" or record.source in ("trusted", "too few rows"):
+        _refuse_impossible(recorded, record.matrix, ordered)
+        true = _of_true_labels(checked, recorded, record.matrix, of, calibrate)
+        count = None
+        if record.source != "too few rows":
+            count = wrong_count(true, recorded, record.matrix, record.replicates, level)
+        after = posterior(true, recorded, record.matrix)
+    else:
+        count = wrong_range(record, len(recorded), level)
+        after = posterior(checked, recorded, credit_in_doubt(len(ordered)))
     return issues_from(after, recorded, ordered, record, count, rank_by, library_of(probabilities))
 
 

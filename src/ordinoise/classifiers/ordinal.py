@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
+from ordinoise.classifiers.blend.answers import chosen_answer, gain_of, may_correct, with_first_answer
 from ordinoise.classifiers.blend.members import (
     MANY_ROWS,
     Candidate,
@@ -32,10 +33,9 @@ from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
 from ordinoise.labels import as_column, as_decision, trusted_ranks
 from ordinoise.noise import Noise
+from ordinoise.noise.record import ANSWERS
 
 LEARNERS = ("auto", "mlp", "boosting", "blend")
-NEGLIGIBLE = 1e-3
-"""Below this noise rate in every class the models that trust the labels are kept: one row in a thousand, by no run."""
 SMALL, ROUNDS_WHEN_SMALL = 1000, 2
 """Below 1000 rows the folds are drawn twice, since a single draw decides too much (decision 0011)."""
 
@@ -47,10 +47,14 @@ Trusted = tuple[Ints, Ints]
 class OrdinalClassifier(TableClassifierBase):
     """A classifier for ordered grades that needs no settings: it estimates the label noise and blends its learners.
 
-    Networks, from linear to large, and gradient-boosted trees are trained under the same correction, each on all folds
-    but one. The weight of each learner comes from the likelihood of the recorded labels of the held-out rows, so no
-    clean label is needed. Before that, the same learners, trusting the labels, provide the noise estimate. The models
-    of all folds are averaged for the prediction: nothing is refitted.
+    Networks, from linear to large, and gradient-boosted trees, each on all folds but one, first trust the labels; their
+    held-out predictions give the noise estimate. Then they are trained again under the correction. The weight of each
+    learner comes from the likelihood of the recorded labels of the held-out rows, so no clean label is needed. The
+    models of all folds are averaged for the prediction: nothing is refitted.
+
+    An estimate can be wrong, and a wrong correction does harm, so the evidence decides what is made of it: the
+    correction is used where nothing speaks against the estimate and the held-out records are better explained with it
+    than without. `noise_.answer` says what was decided, and `noise_.reason` why.
 
     Parameters
     ----------
@@ -62,6 +66,12 @@ class OrdinalClassifier(TableClassifierBase):
         from the data; below 50 rows it trusts the labels, and `noise_` says so. An estimator with ``fit(X, y)`` and
         ``noise_matrix_`` is fitted to the features of the networks. One matrix per rater, as a mapping or a stack,
         needs ``fit(..., raters=)``.
+    answer : {"auto", "corrected", "cautious", "trusting"}, default="auto"
+        What is made of an estimated noise. "auto" chooses: *corrected* predicts the true label; *cautious*, where the
+        estimate is in doubt, learns under the correction but predicts the label as it would be recorded; *trusting*
+        predicts from models that take the labels as they are.
+    prior_rate : float, optional
+        The share of wrong labels that you expect, for the estimate.
     decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), default="median"
         How `predict` picks a class: least expected absolute error, 0-1 error, squared error, or
         ``cost[true, predicted]``.
@@ -93,10 +103,10 @@ class OrdinalClassifier(TableClassifierBase):
     selection_ : dict of str to float
         Mean out-of-fold log-likelihood of the recorded labels, per candidate and of the blend; higher is better.
     noise_ : Noise
-        The noise corrected for: matrices, how sure they are, where they come from, doubts. `noise_matrix_` is its
-        matrix.
+        The noise: matrices, how sure they are, where they come from, doubts, the answer and its reason.
+        `noise_matrix_` is its matrix.
     out_of_fold_ : array of shape (n_samples, n_classes)
-        Probability of each true label of the training rows with positive weight, by models that did not see the row.
+        What `predict_proba` gives for the training rows with positive weight, by models that did not see the row.
     models_ : dict of str to tuple
         Fitted models of each candidate with positive weight.
     set_calibration_ : SetCalibration or None
@@ -116,7 +126,7 @@ class OrdinalClassifier(TableClassifierBase):
     >>> from ordinoise.datasets import synthetic
     >>> from ordinoise.classifiers.ordinal import OrdinalClassifier
     >>> data, noise = synthetic(500, random_state=0), inverse_decay(4, 0.15)
-    >>> model = OrdinalClassifier(learner="mlp", random_state=0)
+    >>> model = OrdinalClassifier(learner="mlp", noise=noise, random_state=0)
     >>> model = model.fit(data.features, corrupt(data.labels, noise, random_state=0))
     >>> bool((model.predict(data.features) == data.labels).mean() > 0.85)
     True
@@ -134,6 +144,8 @@ class OrdinalClassifier(TableClassifierBase):
     learner: str = "auto"
     _: KW_ONLY
     noise: Any = "estimate"
+    answer: str = "auto"
+    prior_rate: float | None = None
     decision: Any = "median"
     classes: Any = None
     class_weight: Any = None
@@ -188,7 +200,7 @@ class OrdinalClassifier(TableClassifierBase):
             return resolve_noise(self.noise, plain.table.dense, plain.ranks, plain.n_classes, None, noise_seed)[0]
         with fit_progress(self.verbose, self._n_fits(folds, plain)) as on_fit:
             trusting = self._fitted_blend(plain, folds, blend_seed, on_fit)
-        return self._noise_estimate(trusting, plain, verified, noise_seed)
+        return with_first_answer(self._noise_estimate(trusting, plain, verified, noise_seed))
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any
@@ -197,6 +209,7 @@ class OrdinalClassifier(TableClassifierBase):
         features = self._checked_features(X, reset=True)
         self.classes_, ranks = self._checked_labels(y, len(features), self.classes)
         as_choice("learner", self.learner, LEARNERS)
+        as_choice("answer", self.answer, ("auto", *ANSWERS))
         as_decision(self.decision, len(self.classes_))
         weights = self._checked_weights(sample_weight, y, features, self.class_weight)
         weighted = np.flatnonzero(weights)
@@ -212,15 +225,22 @@ class OrdinalClassifier(TableClassifierBase):
         return plain, raters, verified, weighted
 
     def predict_proba(self, X: Any) -> Floats:
-        """Probability of each clean class, shape (n_samples, n_classes)."""
+        """Probability of each class, shape (n_samples, n_classes).
+
+        Of the true label if ``noise_.answer`` is "corrected", else of the label as it would be recorded.
+        """
         check_is_fitted(self, "models_")
         table = Table(self._checked_features(X, reset=False), self.filling_)
-        return average(self.models_, self.weights_, table)
+        return self._answered(average(self.models_, self.weights_, table))
+
+    def _answered(self, probabilities: Floats) -> Floats:
+        """What the blend predicts, as the answer has it: a cautious one is of the recorded label."""
+        return probabilities @ self.noise_.matrix if self.noise_.answer == "cautious" else probabilities
 
     def _corrected_blend(
         self, plain: Recorded, raters: Any, trusted: Trusted | None, folds: Ints, rng: np.random.Generator
     ) -> Blend:
-        """The blend that corrects for the noise; sets `noise_`."""
+        """The blend that the answer calls for; sets `noise_`."""
         noise_seed, blend_seed = (int(seed) for seed in rng.integers(2**31, size=2))
         n_passes = 2 if self._estimates() else 1
         with fit_progress(self.verbose, n_passes * self._n_fits(folds, plain)) as on_fit:
@@ -228,24 +248,41 @@ class OrdinalClassifier(TableClassifierBase):
                 Noise.of(None, plain.n_classes).index_of(
                     raters, len(plain.ranks)
                 )  # refuses raters: an estimate is one matrix for all
-                trusting, index = self._fitted_blend(plain, folds, blend_seed, on_fit), None
-                self.noise_ = self._noise_estimate(trusting, plain, trusted, noise_seed)
-                if trusted is None and 1 - self.noise_.matrix.diagonal().min() < NEGLIGIBLE:
-                    return trusting
-            else:
-                features, n_classes = plain.table.dense, plain.n_classes
-                self.noise_, index = resolve_noise(self.noise, features, plain.ranks, n_classes, raters, noise_seed)
-            corrected = replace(plain, matrices=self.noise_.matrices, index=index)
-            corrected = corrected if trusted is None else corrected.with_trusted(trusted)
-            return self._fitted_blend(corrected, folds, blend_seed, on_fit)
+                trusting = self._fitted_blend(plain, folds, blend_seed, on_fit)
+                found = self._noise_estimate(trusting, plain, trusted, noise_seed)
+                return self._chosen_blend(found, trusting, plain, trusted, folds, blend_seed, on_fit)
+            features, n_classes = plain.table.dense, plain.n_classes
+            self.noise_, index = resolve_noise(self.noise, features, plain.ranks, n_classes, raters, noise_seed)
+            return self._fitted_blend(_under(self.noise_, plain, index, trusted), folds, blend_seed, on_fit)
+
+    def _chosen_blend(
+        self,
+        found: Noise,
+        trusting: Blend,
+        plain: Recorded,
+        trusted: Trusted | None,
+        folds: Ints,
+        seed: int,
+        on_fit: Callable[[], None],
+    ) -> Blend:
+        """The blend that the evidence prefers, or that was asked for; sets `noise_`."""
+        corrected = None
+        verified = trusted is not None
+        if self.answer != "trusting" and (verified or self.answer != "auto" or may_correct(found)):
+            corrected = self._fitted_blend(_under(found, plain, None, trusted), folds, seed, on_fit)
+        gain = None if corrected is None else gain_of(trusting, corrected, found, plain)
+        answer, reason = chosen_answer(self.answer, found, gain, verified=verified)
+        self.noise_ = replace(found, answer=answer, reason=reason)
+        return trusting if corrected is None or answer == "trusting" else corrected
 
     def _estimates(self) -> bool:
         return isinstance(self.noise, str) and self.noise == "estimate"
 
     def _noise_estimate(self, trusting: Blend, plain: Recorded, trusted: Trusted | None, seed: int) -> Noise:
         found = noise_from_probabilities(
-            trusting.out_of_fold, plain.ranks, plain.weights, trusted=trusted, random_state=seed
-        )
+            trusting.out_of_fold, plain.ranks, plain.weights, features=plain.table.dense, trusted=trusted,
+            prior_rate=self.prior_rate, random_state=seed,
+        )  # fmt: skip
         warn_of_doubts(found, stacklevel=4)
         return found
 
@@ -272,7 +309,7 @@ class OrdinalClassifier(TableClassifierBase):
     def _keep(self, blend: Blend) -> None:
         self.models_ = {name: models for name, models in blend.models.items() if blend.weights[name] > 0}
         self.weights_, self.selection_ = dict(blend.weights), dict(blend.log_likelihoods)
-        self.out_of_fold_, self.curves_ = blend.out_of_fold, dict(blend.curves)
+        self.out_of_fold_, self.curves_ = self._answered(blend.out_of_fold), dict(blend.curves)
         kinds = {"boosting" if isinstance(models[0], TreesModel) else "mlp" for models in self.models_.values()}
         self.learner_ = "blend" if len(kinds) == 2 else kinds.pop()
 
@@ -285,19 +322,23 @@ class OrdinalClassifier(TableClassifierBase):
         for name, models in self.models_.items():
             for model in models:
                 if isinstance(model, TreesModel):
-                    trees = model.ensemble
-                    dump = trees.booster.dump_model()
-                    part = tree_probabilities(graph, dump, trees.head, trees.offsets, categories)
+                    part = tree_probabilities(graph, model.ensemble, categories)
                 elif isinstance(model, NetworkModel):
                     part = network_probabilities(graph, model.network, dense)
                 parts[part] = self.weights_[name] / len(models)
-        return average_probabilities(graph, parts)
+        return average_probabilities(graph, parts, self.noise_.matrix if self.noise_.answer == "cautious" else None)
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
         return state_of(self)
 
     def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
         restore(self, settings, arrays)
+
+
+def _under(noise: Noise, plain: Recorded, index: Ints | None, trusted: Trusted | None) -> Recorded:
+    """The same rows, recorded under this noise, with the verified ones known."""
+    data = replace(plain, matrices=noise.matrices, index=index)
+    return data if trusted is None else data.with_trusted(trusted)
 
 
 def _positions_among(weighted: Ints, trusted: Trusted) -> Trusted | None:

@@ -36,11 +36,10 @@ def likelihood_ratio(probabilities: Floats, ranks: Ints, noise_matrix: Floats) -
     The smooth clean model of `score.curve` is fitted under each of the two; NaN for too few or constant scores.
     """
     n_samples, n_classes = probabilities.shape
-    scores = probabilities @ np.arange(n_classes)
     n_bins = min(MOST_BINS, n_samples // FEWEST_IN_A_BIN)
-    if n_bins < 2 or np.ptp(scores) < 1e-9:
+    if n_bins < 2 or np.ptp(probabilities @ np.arange(n_classes)) < 1e-9:
         return float("nan")
-    bins = binned_scores(scores, ranks, np.ones(n_samples), n_classes, n_bins)
+    bins, _ = binned_scores(probabilities, ranks, np.ones(n_samples), n_bins)
     curve = score_curve(bins)
     no_prior = Prior(np.zeros((0, 0)), np.zeros(0))
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 import ordinoise
 from ordinoise._files import write_whole
-from ordinoise._validation import complain
+from ordinoise._validation import Floats, complain
 from ordinoise.export.graph import Graph
 from ordinoise.labels import as_decision
 from ordinoise.levels import level_table
@@ -33,10 +33,14 @@ def add_class_probabilities(graph: Graph, logits: str, n_classes: int) -> str:
     return graph.add("Relu", graph.add("Sub", before, after))  # rounding must not make a probability negative
 
 
-def average_probabilities(graph: Graph, probabilities: Mapping[str, float]) -> str:
-    """Name of the weighted sum of class probabilities; `probabilities` maps names to weights."""
+def average_probabilities(graph: Graph, probabilities: Mapping[str, float], noise_matrix: Floats | None = None) -> str:
+    """Name of the weighted sum of class probabilities; `probabilities` maps names to weights.
+
+    With a noise matrix they are turned into probabilities of the recorded label.
+    """
     weighted = [graph.add("Mul", name, graph.constant(float(weight))) for name, weight in probabilities.items()]
-    return graph.add("Sum", *weighted)
+    total = graph.add("Sum", *weighted)
+    return total if noise_matrix is None else graph.add("MatMul", total, graph.constant(noise_matrix))
 
 
 def add_decision(graph: Graph, probabilities: str, decision: str | ArrayLike, n_classes: int) -> str:

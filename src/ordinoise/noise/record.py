@@ -21,6 +21,7 @@ from ordinoise._validation import (
 )
 
 SOURCES = ("trusted", "given", "estimated", "too few rows")
+ANSWERS = ("corrected", "cautious", "trusting")
 PER = ("all", "rater", "row")
 ARRAYS = ("matrices", "replicates", "interval", "class_shares", "counts")
 SHARES_STEPS = 200
@@ -70,13 +71,21 @@ class Noise:
     interval : array of shape (2, n_classes, n_classes) or None
         Ends of the interval of every entry of the average matrix.
     rate_interval : (float, float) or None
-        Ends of the interval of `rate`.
+        Ends of the interval of `rate`, if the model of the estimator holds.
+    rate_range : (float, float) or None
+        Ends between which the rate lies even if grades overlap by slips alone: slips between neighbours look just like
+        overlap, and no data without repeated or verified labels can tell the two apart.
     confidence : float
         Level of both intervals.
     method : str
         Name of the estimator; empty if nothing was estimated.
     doubts : tuple of Doubt
         Reasons not to believe the estimate; empty if there are none.
+    answer : {"corrected", "cautious", "trusting"}
+        What a model makes of it. *Corrected* predicts the true label. *Cautious* learns under the correction but
+        predicts the label as it would be recorded. *Trusting* takes the labels as they are.
+    reason : str
+        Why, in words; empty if it was not chosen by evidence.
 
     Examples
     --------
@@ -95,9 +104,12 @@ class Noise:
     replicates: Floats = field(default_factory=lambda: np.empty((0, 0, 0)))
     interval: Floats | None = None
     rate_interval: tuple[float, float] | None = None
+    rate_range: tuple[float, float] | None = None
     confidence: float = 0.95
     method: str = ""
     doubts: tuple[Doubt, ...] = ()
+    answer: str = ""
+    reason: str = ""
 
     def __post_init__(self) -> None:
         matrices = np.asarray(self.matrices, dtype=np.float64)
@@ -109,6 +121,8 @@ class Noise:
             as_noise_matrix(matrix, n_classes)
         as_choice("source", self.source, SOURCES)
         as_choice("per", self.per, PER)
+        usual = "corrected" if self.source in ("given", "estimated") else "trusting"
+        object.__setattr__(self, "answer", as_choice("answer", self.answer or usual, ANSWERS))
         if self.per == "rater" and len(self.raters) != len(matrices):
             raise complain("raters", f"name all {len(matrices)} matrices", f"{len(self.raters)} names")
         if self.per == "all" and len(matrices) > 1:
@@ -219,6 +233,13 @@ class Noise:
         return bool(self.doubts)
 
     @property
+    def believed(self) -> Self:
+        """The noise that scores and sets are corrected for: this one, or none at all unless `answer` is "corrected"."""
+        if self.answer == "corrected" or self.source == "too few rows":
+            return self
+        return type(self)(np.eye(self.n_classes), source="trusted", class_shares=self.class_shares)
+
+    @property
     def doubt_codes(self) -> tuple[str, ...]:
         """Codes of the doubts."""
         return tuple(doubt.code for doubt in self.doubts)
@@ -268,6 +289,9 @@ class Noise:
             "method": self.method,
             "rate": self.rate,
             "rate_interval": None if self.rate_interval is None else list(self.rate_interval),
+            "rate_range": None if self.rate_range is None else list(self.rate_range),
+            "answer": self.answer,
+            "reason": self.reason,
             "confidence": self.confidence,
             "doubts": [{"code": doubt.code, "sentence": doubt.sentence} for doubt in self.doubts],
             "per": self.per,
@@ -286,16 +310,18 @@ class Noise:
         arrays: dict[str, Any] = {
             name: _as_array(name, plain[name]) for name in ARRAYS if name == "matrices" or plain.get(name) is not None
         }
-        ends = plain.get("rate_interval")
         return cls(
             **arrays,
             source=plain["source"],
             per=plain.get("per", "all"),
             raters=_as_raters(plain.get("raters", ())),
-            rate_interval=None if ends is None else _as_ends(ends),
+            rate_interval=_as_ends("rate_interval", plain.get("rate_interval")),
+            rate_range=_as_ends("rate_range", plain.get("rate_range")),
             confidence=_as_confidence(plain.get("confidence", 0.95)),
             method=str(plain.get("method", "")),
             doubts=_as_doubts(plain.get("doubts", ())),
+            answer=plain.get("answer", ""),
+            reason=str(plain.get("reason", "")),
         )
 
     def __str__(self) -> str:
@@ -314,6 +340,9 @@ class Noise:
         }[self.source]
         if self.rate is None or self.source == "trusted":
             return phrase
+        if self.answer != "corrected" and self.rate_range is not None:
+            low, high = self.rate_range
+            return f"{phrase}: {low:.1%} to {high:.1%} of the labels are wrong, as far as can be told ({self.answer})"
         ends = self.rate_interval
         reach = "" if ends is None else f" ({self.confidence:.0%} interval {ends[0]:.1%} to {ends[1]:.1%})"
         return f"{phrase}: about {self.rate:.1%} of the labels are wrong{reach}"
@@ -337,10 +366,12 @@ def _as_confidence(value: Any) -> float:
     return as_number("confidence", found.item() if found.ndim == 0 else value, 0.0, 1.0)
 
 
-def _as_ends(ends: Any) -> tuple[float, float]:
-    found = _as_array("rate_interval", ends)
+def _as_ends(name: str, ends: Any) -> tuple[float, float] | None:
+    if ends is None:
+        return None
+    found = _as_array(name, ends)
     if found.shape != (2,) or not np.isfinite(found).all():
-        raise complain("rate_interval", "be two finite numbers", repr(ends)[:60])
+        raise complain(name, "be two finite numbers", repr(ends)[:60])
     return float(found[0]), float(found[1])
 
 
@@ -369,7 +400,7 @@ def estimated_noise(
     ends = [(1 - confidence) / 2, (1 + confidence) / 2]
     interval = rate_interval = None
     if len(replicates):
-        interval, limits = np.quantile(replicates, ends, axis=0), np.quantile(rates, ends)
+        interval, limits = np.quantile(replicates, ends, axis=0), np.quantile(rates, ends).clip(0.0, 1.0)
         rate_interval = (float(limits[0]), float(limits[1]))
     return Noise(
         noise_matrix, source="estimated", class_shares=class_shares, replicates=replicates, interval=interval,

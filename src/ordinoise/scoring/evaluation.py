@@ -34,6 +34,7 @@ from ordinoise.scoring.metrics import (
     noise_corrected,
     noise_corrected_ranked_probability_score,
     normal_reach,
+    possible_range,
 )
 
 RANKED_PROBABILITY = "ranked_probability_score"
@@ -48,19 +49,24 @@ class Evaluation:
     ----------
     scores : mapping of str to CorrectedScore
         One entry per metric. Kendall's tau has no known correction: only its `observed` is a number. The same holds for
-        all metrics if the noise is unknown for lack of rows.
+        all metrics if the noise is unknown for lack of rows. Where the noise is in doubt (`in_doubt`), `value` is the
+        observed score, and the interval holds both what follows from the labels as they are and what follows from
+        the estimated noise. Nothing lies outside the range that the metric can have.
     n_samples : int
         Number of recorded labels.
     confidence : float
         Level of the intervals.
     n_replicates : int
         Replicates of the noise matrix behind the intervals; 0 if the matrix was taken as exact.
+    in_doubt : bool
+        Whether the noise was not believed: its `answer` is not "corrected".
     """
 
     scores: Mapping[str, CorrectedScore]
     n_samples: int
     confidence: float
     n_replicates: int
+    in_doubt: bool = False
 
     def __getitem__(self, metric: str) -> CorrectedScore:
         return self.scores[as_choice("metric", metric, self.scores)]
@@ -78,6 +84,8 @@ class Evaluation:
         lines = [f"{'metric':<{width}}  observed  on clean labels  {interval:>18}"]
         lines += [_line(name.ljust(width), score) for name, score in self.scores.items()]
         exact = "taken as exact" if self.n_replicates == 0 else f"uncertain, {self.n_replicates} replicates"
+        if self.in_doubt:
+            exact = "in doubt: the intervals hold both the labels as they are and the estimated noise"
         return "\n".join([*lines, f"{self.n_samples} recorded labels; noise matrix {exact}"])
 
 
@@ -197,16 +205,34 @@ def _evaluation(
     confidence: float,
 ) -> Evaluation:
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
-    usable = noise.replicates[np.linalg.cond(noise.replicates) < SINGULAR_CONDITION]
     comparison = _Comparison(recorded, predictions, sample_weight, confidence)
-    scores = {name: comparison.score(name, noise.matrix) for name in names}
+    usable = noise.replicates[np.linalg.cond(noise.replicates) < SINGULAR_CONDITION]
     if noise.source == "too few rows":
+        scores = comparison.scores(names, noise)
         unknown = dict.fromkeys(("value", "standard_error", "low", "high"), np.nan)
         scores = {name: replace(score, **unknown) for name, score in scores.items()}
-    if len(noise.replicates):
-        correctable = [name for name in names if name != KENDALL]
-        scores |= {name: _with_matrix_variance(scores[name], comparison.values(name, usable)) for name in correctable}
-    return Evaluation(scores, len(recorded), confidence, len(usable))
+    elif noise.answer == "corrected":
+        scores = comparison.scores(names, noise)
+    else:
+        scores = comparison.scores(names, noise.believed)
+        if "moved-grade" not in noise.doubt_codes and np.linalg.cond(noise.matrix) < SINGULAR_CONDITION:
+            corrected = comparison.scores(names, noise)
+            scores = {name: _either(score, corrected[name]) for name, score in scores.items()}
+    scores = {name: _possible(name, score, noise.n_classes) for name, score in scores.items()}
+    in_doubt = noise.answer != "corrected" and noise.source == "estimated"
+    return Evaluation(scores, len(recorded), confidence, len(usable), in_doubt)
+
+
+def _either(recorded: CorrectedScore, corrected: CorrectedScore) -> CorrectedScore:
+    """The score as recorded, with an interval that holds those of both."""
+    return replace(recorded, low=min(recorded.low, corrected.low), high=max(recorded.high, corrected.high))
+
+
+def _possible(name: str, score: CorrectedScore, n_classes: int) -> CorrectedScore:
+    """The score with estimate and interval within the range of the metric."""
+    ends = possible_range(name, n_classes)
+    low, value, high = (float(np.clip(number, *ends)) for number in (score.low, score.value, score.high))
+    return replace(score, low=low, value=value, high=high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,6 +270,15 @@ class _Comparison:
     predictions: _Predictions
     sample_weight: ArrayLike | None
     confidence: float
+
+    def scores(self, names: Sequence[str], noise: Noise) -> dict[str, CorrectedScore]:
+        """All scores under one noise; its replicates widen the intervals."""
+        found = {name: self.score(name, noise.matrix) for name in names}
+        if len(noise.replicates):
+            usable = noise.replicates[np.linalg.cond(noise.replicates) < SINGULAR_CONDITION]
+            correctable = [name for name in names if name != KENDALL]
+            found |= {name: _with_matrix_variance(found[name], self.values(name, usable)) for name in correctable}
+        return found
 
     def score(self, name: str, matrix: Floats) -> CorrectedScore:
         predicted = self.predictions.predicted

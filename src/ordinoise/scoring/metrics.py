@@ -95,16 +95,24 @@ def _joint_quadratic_kappa(joint: Floats) -> float:
 class _Metric:
     of_joint: Callable[[Floats], float]
     greater_is_better: bool
+    lowest: float = 0.0
+    highest: float | None = 1.0  # None: as many grades as the scale is long
 
 
 METRICS: dict[str, _Metric] = {
-    "mean_absolute_error": _Metric(_joint_mean_absolute_error, False),
+    "mean_absolute_error": _Metric(_joint_mean_absolute_error, False, highest=None),
     "zero_one_loss": _Metric(_joint_zero_one_loss, False),
     "accuracy_off1_score": _Metric(_joint_accuracy_off1, True),
-    "average_mean_absolute_error": _Metric(_joint_average_mean_absolute_error, False),
-    "linear_weighted_kappa": _Metric(_joint_linear_kappa, True),
-    "quadratic_weighted_kappa": _Metric(_joint_quadratic_kappa, True),
+    "average_mean_absolute_error": _Metric(_joint_average_mean_absolute_error, False, highest=None),
+    "linear_weighted_kappa": _Metric(_joint_linear_kappa, True, lowest=-1.0),
+    "quadratic_weighted_kappa": _Metric(_joint_quadratic_kappa, True, lowest=-1.0),
 }
+
+
+def possible_range(metric: str, n_classes: int) -> tuple[float, float]:
+    """Lowest and highest value that a score can have on any labels; the ranked probability score is like an error."""
+    known = METRICS.get(metric, METRICS["mean_absolute_error"])
+    return known.lowest, float(n_classes - 1) if known.highest is None else known.highest
 
 
 # Metrics as observed -----------------------------------------------------------------------------------

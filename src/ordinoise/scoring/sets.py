@@ -135,8 +135,9 @@ def calibrate_sets(
     recorded : array of shape (n_samples,)
         Labels 0..n_classes-1 as recorded.
     noise : None, array, mapping, Noise, or fitted estimator or classifier
-        Noise of the labels; None trusts them. If it has replicates, the coverage is reached under three of four of
-        them, which errs on the side of larger sets.
+        Noise of the labels; None trusts them, and so does a `Noise` whose answer is not "corrected": its sets cover
+        the label as it would be recorded. If it has replicates, the coverage is reached under three of four of them,
+        which errs on the side of larger sets.
     raters : column of shape (n_samples,), optional
         Who recorded each label, if `noise` holds one matrix per rater.
     sample_weight : array of shape (n_samples,), optional
@@ -151,7 +152,7 @@ def calibrate_sets(
     mean of its largest value before and its smallest value after, which cannot.
     """
     checked = as_probabilities("probabilities", probabilities)
-    record = Noise.of(noise, checked.shape[1])
+    record = Noise.of(noise, checked.shape[1]).believed
     labels = as_labels("recorded", recorded, record.n_classes)
     as_same_length("recorded", len(labels), "probabilities", len(checked))
     index = record.index_of(raters, len(labels))

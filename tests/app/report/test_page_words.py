@@ -35,11 +35,11 @@ def counting(wrong: float, low: float, high: float, n_graded: int = 1599) -> Aud
 @pytest.mark.parametrize(
     ("record", "sentence"),
     [
-        (counting(212.2, 180, 245), "About 212 of 1,599 grades (13%) are probably wrong: between 180 and 245, with 95% confidence."),
-        (counting(1.1, 0.9, 1.4), "About 1 of 1,599 grades (0.1%) is probably wrong: between 1 and 1, with 95% confidence."),
+        (counting(212.2, 180, 245), "About 212 of 1,599 grades (13%) are probably wrong, or decided by something that the columns do not show: between 180 and 245, with 95% confidence."),
+        (counting(1.1, 0.9, 1.4), "About 1 of 1,599 grades (0.1%) is probably wrong, or decided by something that the columns do not show: between 1 and 1, with 95% confidence."),
         (counting(0.1, 0, 0.4), "There is no sign that any of 1,599 grades is wrong."),
         (counting(0.1, 0, 7), "There is no sign that any of 1,599 grades is wrong, though up to 7 may be."),
-        (counting(100, 0, 190), "About 100 of 1,599 grades (6.3%) may be wrong: between 0 and 190, with 95% confidence."),
+        (counting(100, 0, 190), "About 100 of 1,599 grades (6.3%) may be wrong, or decided by something that the columns do not show: between 0 and 190, with 95% confidence."),
     ],
     ids=["usual", "one", "none", "perhaps none", "down to none"],
 )  # fmt: skip
@@ -118,22 +118,38 @@ def test_two_grades_are_reported_as_a_pair() -> None:
 def test_doubts_and_given_matrices_are_reported_in_the_summary() -> None:
     usual = findings()
     directions = directions_of(usual.record.noise)
-    doubted = with_noise(usual, doubts=DOUBTS)
     given = with_noise(usual, source="given")
-    assert summary(doubted.record, doubted.scores, directions)[-1].startswith("The amount of noise is in doubt")
+    for answer, words in (
+        ("cautious", "Predictions are cautious"),
+        ("trusting", "Predictions take the grades as they"),
+    ):
+        doubted = with_noise(usual, doubts=DOUBTS, answer=answer)
+        assert summary(doubted.record, doubted.scores, directions)[-1].startswith(words)
     assert (
         summary(given.record, given.scores, directions)[-1]
         == "The noise matrix was given, not estimated from these rows."
     )
-    assert summary(usual.record, usual.scores, directions)[-1].startswith("Compared with")
+    assert summary(usual.record, usual.scores, directions)[-1] == "Predictions are corrected for these errors."
 
 
-def test_a_corrected_error_below_zero_is_reported_as_zero_and_none_at_all_as_observed() -> None:
-    score = CorrectedScore(-0.02, 0.03, -0.08, 0.04, 0.3, 0.95)
+def test_a_number_that_cannot_be_told_is_a_range() -> None:
+    record = replace(counting(1, 12.3, 400), wrong=None)
+    (sentence,) = how_many(record)
+    assert sentence.startswith("Between 12 and 400 of 1,599 grades are wrong; more cannot be told")
+    assert record.is_range
+    trusting = replace(record, noise=replace(record.noise, answer="trusting", reason="nothing was gained"))
+    assert certainty_of(trusting).verdict == "Known as a range"
+    assert "trusting, as nothing was gained" in certainty_of(trusting).explanation
+
+
+def test_the_error_on_true_grades_is_reported_as_far_as_it_is_known() -> None:
+    score = CorrectedScore(0.0, 0.03, 0.0, 0.04, 0.3, 0.95)
     (sentence,) = how_good(Evaluation({"mean_absolute_error": score}, 10, 0.95, 0))
     assert sentence.endswith(
         "are off by 0.30 grades on average; compared with the true ones, by about 0.00 (0.00 to 0.04)."
     )
+    (sentence,) = how_good(Evaluation({"mean_absolute_error": score}, 10, 0.95, 0, in_doubt=True))
+    assert sentence.endswith("are off by 0.30 grades on average; compared with the true ones, by 0.00 to 0.04.")
     unknown = replace(score, value=np.nan, low=np.nan, high=np.nan)
     (sentence,) = how_good(Evaluation({"mean_absolute_error": unknown}, 10, 0.95, 0))
     assert sentence.endswith("are off by 0.30 grades on average.")
@@ -174,18 +190,21 @@ def test_every_code_has_a_meaning_of_its_own() -> None:
         "starts-disagree": "different starting points" in MEANINGS["starts-disagree"],
         "only-neighbors": "errors are of a single grade" in MEANINGS["only-neighbors"],
         "maybe-clean": "no noise at all" in MEANINGS["maybe-clean"],
+        "moved-grade": "usually recorded as another" in MEANINGS["moved-grade"],
+        "predicted-surprise": "the columns show which" in MEANINGS["predicted-surprise"],
+        "no-signal": "hardly help to predict" in MEANINGS["no-signal"],
         "too-few-rows": "so few rows" in MEANINGS["too-few-rows"],
     } == dict.fromkeys(MEANINGS, True)
 
 
 def test_every_doubt_of_the_estimator_has_plain_words() -> None:
-    noise, weights = slipping(3), {"none": 0.5, "other": 0.5}
-    doubts = doubts_about(noise, np.full(3, 1 / 3), 0.2, weights, {"other": True}, 100)
-    assert len(doubts) == 5
+    doubts = doubts_about(slipping(3), np.full(3, 1 / 3), 0.2, 0.5, 0.5, 100)
+    doubts += doubts_about(slipping(3)[::-1], np.full(3, 1 / 3), 0.0, 0.0, 0.0, 1000)
+    assert len(doubts) == 6
     doubted = with_noise(findings(), doubts=doubts).record
     meanings = [plain for plain, _ in certainty_of(doubted).doubts]
     assert all(meanings)
-    assert len(set(meanings)) == 5
+    assert len(set(meanings)) == 6
 
 
 def test_the_verdict_follows_the_width_of_the_interval() -> None:

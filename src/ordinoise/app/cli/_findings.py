@@ -59,7 +59,9 @@ def show_matrix(screen: Console, noise: Noise, classes: Sequence[str]) -> None:
 
 def show_rate(screen: Console, noise: Noise, n_graded: int) -> None:
     """Print the share of wrong grades according to the matrix, with its interval and doubts."""
-    if noise.rate is not None:
+    if noise.answer != "corrected" and noise.rate_range is not None:
+        _show_range(screen, n_graded, noise.rate_range)
+    elif noise.rate is not None:
         _show_share(screen, n_graded, noise.rate, noise.rate_interval, noise.confidence)
     show_doubts(screen, noise)
 
@@ -67,13 +69,23 @@ def show_rate(screen: Console, noise: Noise, n_graded: int) -> None:
 def show_noise(screen: Console, record: AuditRecord) -> None:
     """Print the noise matrix, and the number of wrong grades with its interval and doubts."""
     show_matrix(screen, record.noise, record.classes)
-    if record.wrong is not None and record.noise.source != "trusted":
-        assert record.wrong_low is not None
-        assert record.wrong_high is not None
+    if record.wrong_low is not None and record.wrong_high is not None and record.noise.source != "trusted":
         n_graded = max(record.n_graded, 1)
         ends = (record.wrong_low / n_graded, record.wrong_high / n_graded)
-        _show_share(screen, n_graded, record.wrong / n_graded, ends, record.confidence)
+        if record.wrong is None:
+            _show_range(screen, n_graded, ends)
+        else:
+            _show_share(screen, n_graded, record.wrong / n_graded, ends, record.confidence)
     show_doubts(screen, record.noise)
+
+
+def _show_range(screen: Console, n_graded: int, ends: tuple[float, float]) -> None:
+    low, high = (f"{share * n_graded:,.0f}" for share in ends)
+    screen.print(
+        f"[bold]Between {low} and {high} of {n_graded:,} grades are wrong[/] "
+        f"({percent(ends[0])} to {percent(ends[1])}); more cannot be told: a wrong grade next to the right one looks "
+        "just like grades that overlap."
+    )
 
 
 def _show_share(
@@ -81,6 +93,7 @@ def _show_share(
 ) -> None:
     interval = "" if ends is None else f"; {confidence:.0%} interval {percent(ends[0])} to {percent(ends[1])}"
     number = f"{share * n_graded:,.0f} of {n_graded:,} grades are probably wrong"
+    number += ", or decided by something that the columns do not show"
     screen.print(f"[bold]About {number}[/] ({percent(share)}{interval}).")
 
 
@@ -92,11 +105,18 @@ def show_doubts(screen: Console, noise: Noise) -> None:
     }
     if noise.source in origins:
         say(screen, origins[noise.source])
+        return
+    if noise.source == "estimated" and noise.reason:
+        say(screen, f" {noise.reason}.", bold=f"{noise.answer.capitalize()}:")
     elif noise.is_in_doubt:
         say(screen, f" {noise.doubt_text}.", bold="In doubt:")
-        few = noise.source == "too few rows"
-        more = "more graded rows" if few else "reviewed grades (ordinoise review, then --reviewed)"
-        screen.print(f"To reduce the doubt: {more}, or a second rater on some rows.")
+    if noise.source == "too few rows":
+        screen.print("To reduce the doubt: more graded rows, or a second rater on some rows.")
+    elif noise.is_in_doubt:
+        screen.print(
+            "To reduce the doubt: reviewed grades (ordinoise review, then --reviewed), the share of wrong grades if "
+            "you know it (--prior-rate), or a second rater on some rows."
+        )
 
 
 def show_suspects(screen: Console, record: AuditRecord) -> None:

@@ -35,6 +35,15 @@ MEANINGS = {
         "Nearly all suspected errors are of a single grade. Given the features, such errors look the same as "
         "neighboring grades that truly overlap."
     ),
+    "moved-grade": (
+        "The estimate says that a grade is usually recorded as another one. More likely the grades depend on the "
+        "columns in a way that the estimate cannot follow."
+    ),
+    "predicted-surprise": (
+        "Some rows are recorded less reliably than others, or their grades overlap more, and the columns show which. "
+        "One table of errors for all rows does not describe that."
+    ),
+    "no-signal": "The columns hardly help to predict the grade, so a wrong grade cannot stand out.",
     "maybe-clean": "It is also possible that the grades have no noise at all.",
     "too-few-rows": "With so few rows, noise cannot be distinguished from chance.",
 }
@@ -81,6 +90,8 @@ def _verdict(record: AuditRecord) -> tuple[str, str]:
         return "As certain as the given matrix", "fair"
     if record.noise.is_in_doubt:
         return "In doubt", "doubt"
+    if record.is_range:
+        return "Known as a range", "fair"
     half_width = _half_width(record) / max(record.n_graded, 1)
     if half_width > FAIR:
         return "Imprecise", "doubt"
@@ -92,6 +103,8 @@ def _explanation(record: AuditRecord) -> str:
         return "There are too few rows to estimate the noise, so no label is flagged."
     if record.noise.source == "trusted":
         return "The labels were trusted, as requested, so no label is flagged."
+    if record.is_range:
+        return f"What was made of the estimate: {record.noise.answer}, as {printable(record.noise.reason)}."
     half_width = _half_width(record)
     within = f"the number of wrong grades is known to within about ±{count(half_width)}"
     within += f" ({percent(half_width / max(record.n_graded, 1))} of all grades)."
@@ -142,8 +155,9 @@ def _advice(record: AuditRecord) -> Sequence[tuple[str, str]]:
         advice.append(
             (
                 "Use what is already known",
-                "If an earlier study measured how often each grade is recorded as another, pass that noise matrix "
-                "(--noise) in place of the estimate.",
+                "If you know roughly what share of the grades is wrong, say so (--prior-rate 0.1). If an earlier study "
+                "measured how often each grade is recorded as another, pass that noise matrix (--noise) in place of "
+                "the estimate.",
             )
         )
     if record.n_graded < FEW_ROWS:

@@ -150,16 +150,18 @@ def contents_of(findings: Findings) -> Contents:
 def _gauge(findings: Findings) -> Mapping[str, float]:
     """Positions of the number of wrong labels and its interval on a bar, in percent of its length."""
     record = findings.record
-    if record.wrong is None or record.wrong_low is None or record.wrong_high is None:
+    if record.wrong_low is None or record.wrong_high is None:
         return {}
     end = min(max(1.25 * record.wrong_high, 0.02 * record.n_graded, 1.0), max(record.n_graded, 1))
-    places = {"value": record.wrong, "low": record.wrong_low, "high": record.wrong_high}
+    places = {"low": record.wrong_low, "high": record.wrong_high}
+    if record.wrong is not None:
+        places["value"] = record.wrong
     return {name: round(100 * min(max(place / end, 0.0), 1.0), 2) for name, place in places.items()} | {"end": end}
 
 
 def _reliability(findings: Findings, step: int) -> Reliability | None:
     """Calibration on every `step`-th row; None if the noise matrix is singular."""
-    matrix = findings.record.noise.matrix
+    matrix = findings.record.noise.believed.matrix
     if not np.linalg.cond(matrix) < SINGULAR_CONDITION:
         return None
     probabilities, recorded = findings.probabilities[::step], findings.recorded[::step]
@@ -168,7 +170,7 @@ def _reliability(findings: Findings, step: int) -> Reliability | None:
 
 def _score_axis(findings: Findings, step: int) -> ScoreAxis:
     probabilities, recorded = findings.probabilities[::step], findings.recorded[::step]
-    found = score_axis(probabilities, recorded, findings.record.noise.matrix)
+    found = score_axis(probabilities, recorded, findings.record.noise.believed.matrix)
     return replace(found, expected_counts=found.expected_counts * len(findings.recorded) / len(recorded))
 
 

@@ -29,6 +29,14 @@ MEASURES = {
     "ranked_probability_score": ("Ranked probability score", "error of the predicted distribution, lower is better"),
     "kendall_tau": ("Kendall's tau", "agreement in order, 1 is best; no correction for noise is known"),
 }  # fmt: skip
+ANSWERS = {
+    "corrected": "Predictions are corrected for these errors.",
+    "cautious": (
+        "Predictions are cautious: they were learned with the estimated errors in mind, but are of the grade as it "
+        "would be recorded, since the estimate is in doubt; see below what would help."
+    ),
+    "trusting": "Predictions take the grades as they are; see below why, and what would help.",
+}
 TITLES = {name: title for name, (title, _) in MEASURES.items()}
 # A corrected score is not shown with an interval of a larger half-width, in units of 1 or of the observed score if that
 # is larger; a round number, chosen by no run.
@@ -36,27 +44,34 @@ WIDEST = 2.0
 
 
 def is_clean(record: AuditRecord) -> bool:
-    """Whether almost no label is estimated to be wrong, or the number is unknown."""
+    """Whether almost no label is estimated to be wrong, or the number is not known."""
     return record.wrong is None or record.wrong < 0.5 or record.wrong < NO_NOISE * record.n_graded
 
 
 def summary(record: AuditRecord, scores: Evaluation, directions: Directions) -> list[str]:
     """Sentences of the opening paragraph."""
     ways = [] if is_clean(record) else which_way(record, directions)
-    return [*how_many(record), *ways, *how_good(scores, is_known=record.is_known), *_caution(record)]
+    return [*how_many(record), *ways, *how_good(scores, is_known=record.is_known or record.is_range), *_caution(record)]
 
 
 def how_many(record: AuditRecord) -> list[str]:
     """How many labels are wrong, with the interval."""
     of_all = f"of {counted(record.n_graded, 'grade')}"
-    if record.wrong is None or record.wrong_low is None or record.wrong_high is None:
+    if record.wrong_low is None or record.wrong_high is None:
         return [f"There are too few rows to estimate how many {of_all} are wrong."]
+    if record.wrong is None:
+        return [
+            f"Between {count(record.wrong_low)} and {count(record.wrong_high)} {of_all} are wrong; more cannot be "
+            "told: a wrong grade next to the right one looks just like grades that overlap."
+        ]
     if is_clean(record):
         ceiling = f", though up to {count(record.wrong_high)} may be" if record.wrong_high >= 1 else ""
         return [f"There is no sign that any {of_all} is wrong{ceiling}."]
     # An interval that includes zero does not support "probably".
     verb = "may be" if record.wrong_low < 0.5 else "is probably" if round(record.wrong) == 1 else "are probably"
     found = f"About {count(record.wrong)} {of_all} ({percent(record.wrong / record.n_graded)}) {verb} wrong"
+    if record.noise.is_estimated:
+        found += ", or decided by something that the columns do not show"
     interval = f"between {count(record.wrong_low)} and {count(record.wrong_high)}"
     sentences = [f"{found}: {interval}, with {percent(record.confidence)} confidence."]
     if (record.wrong_high - record.wrong_low) / 2 > WIDE * record.wrong:
@@ -103,6 +118,8 @@ def _distance(directions: Directions) -> str:
 
 def directions_in_words(record: AuditRecord, directions: Directions) -> str:
     """The directions of the wrong labels as counts out of 100."""
+    if record.is_range:
+        return "Too little is known to say in which direction grades are wrong; this is what an estimate would say."
     if not record.is_known:
         return "There are too few rows to estimate in which direction grades are wrong."
     if directions.wrong <= 0:
@@ -128,10 +145,16 @@ def how_good(scores: Evaluation, *, is_known: bool = True) -> list[str]:
     observed = f"Compared with the recorded grades, out-of-fold predictions are off by {number(score.observed)}"
     if not is_known or not math.isfinite(score.value):
         return [f"{observed} grades on average."]
-    clean = f"compared with the true ones, by about {number(max(score.value, 0.0))}"
+    if scores.in_doubt:
+        return [f"{observed} grades on average; compared with the true ones, by {_ends(score)}."]
+    clean = f"compared with the true ones, by about {number(score.value)}"
     if is_precise(score):
-        clean += f" ({number(max(score.low, 0.0))} to {number(score.high)})"
+        clean += f" ({_ends(score)})"
     return [f"{observed} grades on average; {clean}."]
+
+
+def _ends(score: CorrectedScore) -> str:
+    return f"{number(score.low)} to {number(score.high)}"
 
 
 def _caution(record: AuditRecord) -> list[str]:
@@ -141,9 +164,7 @@ def _caution(record: AuditRecord) -> list[str]:
         return ["The labels were trusted, as requested: no errors were looked for."]
     if record.noise.source == "given":
         return ["The noise matrix was given, not estimated from these rows."]
-    if record.noise.is_in_doubt:
-        return ["The amount of noise is in doubt; see below what would help."]
-    return []
+    return [ANSWERS[record.noise.answer]]
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ordinoise.app.report import Findings
 
 LABELS, SUSPECTS, REPORT = "labels.csv", "suspects.csv", "report.html"
-# A label is a suspect if it is more likely wrong than right, or among the first few; the counts are round numbers,
-# chosen by no run.
+# If the columns say nothing, nothing is suspected by chance. A label is a suspect if another grade is suggested and it
+# is more likely wrong than right, or among the first few; the counts are round numbers, chosen by no run.
 MOST_SUSPECTS, FEWEST_SUSPECTS, LIKELY = 1000, 20, 0.5
 
 
@@ -111,7 +111,10 @@ def _worst(found: FileAudit) -> Ints:
 
 
 def _suspects(found: FileAudit, n_suspects: int) -> tuple[Suspect, ...]:
-    issues, chosen = found.issues, _worst(found)[:n_suspects]
+    issues, chosen = found.issues, _worst(found)
+    if "no-signal" in issues.noise.doubt_codes:
+        chosen = chosen[:0]
+    chosen = chosen[issues.suggested[chosen] != issues.recorded[chosen]][:n_suspects]
     wrong = issues.probability_wrong[chosen]
     chosen = chosen[(wrong >= LIKELY) | ((np.arange(len(chosen)) < FEWEST_SUSPECTS) & (wrong > 0))]
     rows = found.table.rows[chosen]

@@ -10,12 +10,21 @@ import numpy as np
 import polars as pl
 
 from ordinoise._files import refuse_existing
-from ordinoise._validation import Floats, Ints, as_choice, as_count
+from ordinoise._validation import Floats, Ints, as_choice, as_count, as_number, complain
 from ordinoise.app.tables import GradedTable, delimiter_of, graded_table, read_stored, read_text, write_table
 from ordinoise.app.workflow.fit import matrix_from
 from ordinoise.app.workflow.request import CorruptionRequest
 from ordinoise.labels import ranks_of
-from ordinoise.noise import adjacent, corrupt, exponential_decay, inverse_decay, uniform
+from ordinoise.noise import (
+    adjacent,
+    corrupt,
+    exponential_decay,
+    in_region,
+    inverse_decay,
+    near_cuts,
+    perceived,
+    uniform,
+)
 
 KINDS: dict[str, Callable[[int, float], Floats]] = {
     "inverse_decay": inverse_decay,
@@ -23,6 +32,9 @@ KINDS: dict[str, Callable[[int, float], Floats]] = {
     "adjacent": lambda n_classes, rate: adjacent(n_classes, up=rate, down=rate),
     "uniform": uniform,
 }
+BY_ROW = ("perceived", "near_cuts", "region", "spam")
+WIDTH = 0.2
+"""Distance from the next grade, in grades, at which slips of near_cuts have fallen to about a third. By no run."""
 TEXTS = (".csv", ".tsv")
 
 
@@ -33,7 +45,7 @@ class Corruption:
     Attributes
     ----------
     noise_matrix : array of shape (n_classes, n_classes)
-        ``[true, recorded]``.
+        ``[true, recorded]``; the average over the rows of each grade where they differ.
     classes : tuple of str
     n_changed, n_graded : int
         Number of changed grades, and of all grades.
@@ -48,23 +60,70 @@ class Corruption:
 def corrupt_file(request: CorruptionRequest, out: Path) -> Corruption:
     """Write a copy of a file with its grades corrupted by a noise matrix; all other cells are kept."""
     file, target = request.file, request.target
-    as_choice("kind", request.kind, tuple(KINDS))
+    as_choice("kind", request.kind, (*KINDS, *BY_ROW))
     refuse_existing("out", out)
     table = graded_table(file, target, order=request.order)
     n_classes = len(table.classes)
-    if request.noise is None:
-        matrix = KINDS[request.kind](n_classes, request.rate)
-    else:
-        matrix = matrix_from(request.noise, n_classes)
     true = ranks_of("target", table.labels, np.asarray(table.classes))
-    noisy = corrupt(true, matrix, random_state=as_count("seed", request.seed, 0))
-    to_text = out.suffix in TEXTS
+    rng = np.random.default_rng(as_count("seed", request.seed, 0))
+    if request.noise is not None:
+        matrices = matrix_from(request.noise, n_classes)
+    elif request.kind in BY_ROW:
+        matrices = _by_row(request, true, _column_by(request, table), n_classes, rng)
+    else:
+        matrices = KINDS[request.kind](n_classes, request.rate)
+    noisy = corrupt(true, matrices, random_state=rng)
+    matrix = matrices if matrices.ndim == 2 else _average(matrices, true)
+    to_text = out.suffix.lower() in TEXTS
     # All other cells are kept as stored; only text that goes into a typed file gets its inferred types.
-    frame = read_text(file) if to_text else table.frame if file.suffix in TEXTS else read_stored(file)
+    frame = read_text(file) if to_text else table.frame if file.suffix.lower() in TEXTS else read_stored(file)
     column = _corrupted(frame[target], table, true, noisy)
-    same_kind = to_text and file.suffix in TEXTS
+    same_kind = to_text and file.suffix.lower() in TEXTS
     write_table(frame.with_columns(column), out, delimiter=delimiter_of(file) if same_kind else ",")
     return Corruption(matrix, tuple(map(str, table.classes)), int((noisy != true).sum()), len(true))
+
+
+def _column_by(request: CorruptionRequest, table: GradedTable) -> Floats | None:
+    """The numbers of the column `by` in the graded rows; None without one."""
+    if request.by is None:
+        return None
+    as_choice("by", request.by, tuple(table.frame.columns))
+    column = table.frame[request.by][table.rows.tolist()]
+    if not column.dtype.is_numeric() or column.null_count() or not np.isfinite(column.to_numpy()).all():
+        raise complain("by", "be a column of numbers without gaps", repr(request.by))
+    return column.to_numpy().astype(np.float64)
+
+
+def _by_row(
+    request: CorruptionRequest, true: Ints, by: Floats | None, n_classes: int, rng: np.random.Generator
+) -> Floats:
+    """One matrix per row."""
+    if request.kind == "spam":
+        share = as_number("rate", request.rate, 0.0, 1.0)
+        return in_region(rng.random(len(true)) < share, np.full((n_classes, n_classes), 1 / n_classes))
+    values = rng.random(len(true)) if by is None else by
+    if request.kind == "region":
+        return in_region(values > np.median(values), adjacent(n_classes, up=0.0, down=request.rate))
+    positions, cuts = _positions(true, values), np.arange(1.0, n_classes)
+    if request.kind == "near_cuts":
+        return near_cuts(positions, cuts, request.rate, WIDTH)
+    return perceived(positions, cuts, request.rate)
+
+
+def _positions(true: Ints, values: Floats) -> Floats:
+    """Grade plus the rank of the value among the rows of that grade, between 0 and 1."""
+    places = true.astype(np.float64)
+    for grade in np.unique(true):
+        rows = np.flatnonzero(true == grade)
+        places[rows[np.argsort(values[rows], kind="stable")]] += (np.arange(len(rows)) + 0.5) / len(rows)
+    return places
+
+
+def _average(matrices: Floats, true: Ints) -> Floats:
+    """The mean matrix row of each true grade; of a grade that does not occur, over all rows."""
+    n_classes = matrices.shape[1]
+    seen = [true == grade if (true == grade).any() else np.ones(len(true), dtype=bool) for grade in range(n_classes)]
+    return np.stack([matrices[rows, grade].mean(axis=0) for grade, rows in enumerate(seen)])
 
 
 def _corrupted(column: pl.Series, table: GradedTable, true: Ints, noisy: Ints) -> pl.Series:

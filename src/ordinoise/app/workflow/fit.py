@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ordinoise._validation import Floats, Ints, as_choice, as_count, as_noise_matrix, complain
+from ordinoise._validation import Floats, Ints, as_choice, as_count, as_noise_matrix, as_number, complain
 from ordinoise.app.tables import GradedTable, graded_table
 from ordinoise.app.workflow.request import Request
 from ordinoise.audit import LabelIssues, issues_from_probabilities
@@ -21,6 +21,7 @@ from ordinoise.classifiers.ordinal import LEARNERS
 from ordinoise.estimation import IdentifiabilityWarning
 from ordinoise.labels import RULES, ranks_of
 from ordinoise.noise import Noise
+from ordinoise.noise.record import ANSWERS
 from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
 
 Trusted = tuple[Ints, tuple[str, ...]]
@@ -48,7 +49,7 @@ class FileAudit:
 
     @property
     def probabilities(self) -> Floats:
-        """Out-of-fold probabilities of the true grades, shape (n_graded, n_classes)."""
+        """Out-of-fold probabilities of the grades, shape (n_graded, n_classes)."""
         assert self.model.out_of_fold_ is not None
         return self.model.out_of_fold_
 
@@ -113,6 +114,8 @@ def _table_and_model(
     model = OrdinalClassifier(
         request.learner,
         noise=_noise(request.noise, len(table.classes)),
+        answer=request.answer,
+        prior_rate=request.prior_rate,
         decision=request.decision,
         classes=list(table.classes),
         categorical_features=table.categories,
@@ -164,6 +167,9 @@ def _check(request: Request) -> None:
     """Refuse bad options before the file is read."""
     as_choice("learner", request.learner, LEARNERS)
     as_choice("decision", request.decision, RULES)
+    as_choice("answer", request.answer, ("auto", *ANSWERS))
+    if request.prior_rate is not None:
+        as_number("prior-rate", request.prior_rate, 0.0, 0.99, open_low=True)
     as_count("seed", request.seed, 0)
     if request.jobs is not None:
         as_count("jobs", request.jobs, 1)

@@ -41,6 +41,10 @@ class Request(GradedFile):
         auto, mlp, boosting or blend.
     noise
         estimate; none to trust the grades; or a file with the noise matrix: one row per true grade, no header.
+    answer
+        What is made of the estimate: auto decides by the evidence; corrected, cautious or trusting ask for one.
+    prior_rate
+        The share of wrong grades that you expect, such as 0.1; it helps where the data cannot tell.
     decision
         How a grade is picked from its probabilities: median, mode or mean.
     seed
@@ -52,6 +56,8 @@ class Request(GradedFile):
     ignore: tuple[str, ...] = ()
     learner: str = "auto"
     noise: str = "estimate"
+    answer: str = "auto"
+    prior_rate: float | None = None
     decision: str = "median"
     seed: int = 0
     jobs: int | None = None
@@ -63,7 +69,7 @@ class Request(GradedFile):
     @classmethod
     def from_settings(cls, file: Path, target: str, settings: dict[str, Any]) -> Request:
         """The request with these `settings`; entries that are not options are ignored."""
-        names = ("order", "learner", "noise", "decision", "seed")
+        names = ("order", "learner", "noise", "answer", "prior_rate", "decision", "seed")
         options = {name: settings[name] for name in names}
         return cls(file, target=target, ignore=tuple(settings["ignore"]), **options)
 
@@ -76,9 +82,14 @@ class CorruptionRequest(GradedFile):
     ----------
     rate
         Strength of the noise; for inverse_decay the probability of each neighboring grade, half of it two grades away,
-        a third of it three grades away.
+        a third of it three grades away; for perceived the standard deviation of the error, in grades; for spam the
+        share of rows.
     kind
-        inverse_decay, exponential_decay, adjacent or uniform.
+        By the grade alone: inverse_decay, exponential_decay, adjacent or uniform. By the row: perceived (seen with an
+        error), near_cuts (slips of rows near the next grade), region (a grade too low where the column of --by is
+        large), spam (some rows at random).
+    by
+        Numeric column that places each row within its grade, or makes the region; without it the places are random.
     noise
         File with a noise matrix instead of kind and rate: one row per true grade, no header.
     seed
@@ -87,5 +98,6 @@ class CorruptionRequest(GradedFile):
 
     rate: float = 0.15
     kind: str = "inverse_decay"
+    by: str | None = None
     noise: Path | None = None
     seed: int = 0

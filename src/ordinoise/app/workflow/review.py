@@ -31,7 +31,10 @@ def reviewed_labels(folder: Path, file: Path) -> Trusted:
 def refit_of(folder: Path) -> Refit:
     """The function that the review page calls to estimate the noise again, with the decisions as trusted labels."""
     record = read_record(folder)
-    request = Request.from_settings(Path(record.source), record.target, dict(record.settings))
+    try:
+        request = Request.from_settings(Path(record.source), record.target, dict(record.settings))
+    except (KeyError, TypeError) as error:
+        raise complain("folder", "hold the options of its audit", str(error), "audit.json is damaged") from None
 
     def refit(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
         _check_same(record, request.file)

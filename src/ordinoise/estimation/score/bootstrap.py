@@ -9,7 +9,7 @@ from ordinoise.estimation.score.fit import Evidence, FamilyFit, evidence_weights
 from ordinoise.estimation.score.likelihood import LikelihoodFit
 
 SMALLEST_WEIGHT = 0.01
-"""Families with less weight are skipped: one draw in a hundred does not move a 95 % interval."""
+"""Fits with less weight are skipped: one draw in a hundred does not move a 95 % interval."""
 STEPS, TOLERANCE = 3, 0.05
 """Scoring steps of a refit, from the optimum of the whole sample: further ones change it by less than its spread."""
 
@@ -19,9 +19,9 @@ Draws = tuple[Floats, Floats]
 
 
 def bootstrap(fit: LikelihoodFit, *, n_draws: int = 200, random_state: object = None) -> Draws:
-    """Refits to label counts drawn from the observed bins, each in a family drawn by its weight.
+    """Refits to label counts drawn from the observed cells, each of a family and link drawn by their weight.
 
-    Drawing the family, instead of averaging, makes doubt about it widen the interval.
+    Drawing them, instead of averaging, makes doubt about them widen the interval.
     """
     rng, counts = as_generator(random_state), fit.evidence.bins.counts
     n_samples, shares = round(counts.sum()), counts.ravel() / counts.sum()
@@ -29,30 +29,30 @@ def bootstrap(fit: LikelihoodFit, *, n_draws: int = 200, random_state: object = 
     for _ in range(as_count("n_draws", n_draws, 2)):
         drawn = rng.multinomial(n_samples, shares).reshape(counts.shape).astype(np.float64)
         refits = _refits(fit, fit.evidence.with_counts(drawn))
-        weights = evidence_weights(refits)
-        draws.append(refits[rng.choice(list(weights), p=list(weights.values()))])
+        draws.append(refits[rng.choice(len(refits), p=evidence_weights(refits))])
     return np.stack([draw.noise_matrix for draw in draws]), np.array([draw.noise_rate for draw in draws])
 
 
 def posterior_draws(fit: LikelihoodFit, *, n_draws: int = 500, random_state: object = None) -> Draws:
-    """Draws from the normal approximation of the posterior, families by their weight; much faster than refits.
+    """Draws from the normal approximation of the posterior, fits by their weight; much faster than refits.
 
     Only the parameters of the noise are drawn. Those of the clean curve hardly move the class shares, and as they are
     logarithms, normal draws of them would exaggerate the little they do.
     """
     rng = as_generator(random_state)
-    names = rng.choice(list(fit.families), p=list(fit.family_weights.values()), size=as_count("n_draws", n_draws, 2))
+    numbers = rng.choice(len(fit.fits), p=fit.weights, size=as_count("n_draws", n_draws, 2))
     matrices, rates = [], []
-    for name, count in zip(*np.unique(names, return_counts=True), strict=True):
-        drawn = _drawn_matrices(fit, str(name), int(count), rng)
+    for number, count in zip(*np.unique(numbers, return_counts=True), strict=True):
+        found = fit.fits[number]
+        drawn = _drawn_matrices(fit.evidence, found, int(count), rng)
         matrices.append(drawn)
-        rates.append(1 - drawn.diagonal(axis1=1, axis2=2) @ fit.families[str(name)].class_shares)
+        rates.append(1 - drawn.diagonal(axis1=1, axis2=2) @ found.class_shares)
     return np.concatenate(matrices), np.concatenate(rates)
 
 
-def _drawn_matrices(fit: LikelihoodFit, name: str, count: int, rng: np.random.Generator) -> Floats:
-    family, found = fit.evidence.objective(name).family, fit.families[name]
-    noise = slice(fit.evidence.curve.n_parameters, None)
+def _drawn_matrices(evidence: Evidence, found: FamilyFit, count: int, rng: np.random.Generator) -> Floats:
+    family = evidence.objective(found.name).family
+    noise = slice(evidence.curve.n_parameters, None)
     covariance = np.linalg.inv(found.information)[noise, noise]
     # By Cholesky, as rng.multivariate_normal refuses the family without parameters. The block of the inverse of the
     # whole information is the covariance of the noise with the curve integrated out.
@@ -61,9 +61,9 @@ def _drawn_matrices(fit: LikelihoodFit, name: str, count: int, rng: np.random.Ge
     return np.stack([family.noise_matrix(parameters) for parameters in drawn])
 
 
-def _refits(fit: LikelihoodFit, evidence: Evidence) -> dict[str, FamilyFit]:
-    kept = [name for name, weight in fit.family_weights.items() if weight > SMALLEST_WEIGHT]
-    return {
-        name: fit_family(evidence, name, [fit.families[name].parameters], max_steps=STEPS, tolerance=TOLERANCE)
-        for name in kept
-    }
+def _refits(fit: LikelihoodFit, evidence: Evidence) -> list[FamilyFit]:
+    return [
+        fit_family(evidence.with_link(kept.link), kept.name, [kept.parameters], max_steps=STEPS, tolerance=TOLERANCE)
+        for kept, weight in zip(fit.fits, fit.weights, strict=True)
+        if weight > SMALLEST_WEIGHT
+    ]

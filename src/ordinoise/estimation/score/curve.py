@@ -1,8 +1,10 @@
 """The clean model on a score: how the true label depends on one number, smooth, increasing and ordered.
 
-``logit_j = g(score) + thresholds_j`` with an increasing piecewise-linear ``g`` and descending thresholds. Parameters,
-in this order: logarithms of the rises of ``g`` between knots (n_knots - 1), the first threshold (1), logarithms of the
-gaps between thresholds (K - 2). Logarithms make every parameter vector valid: rises and gaps are always positive.
+``P(true label >= j) = F(logit_j)`` with a link ``F`` and ``logit_j = (g(score) + thresholds_j) / scale[group]``: an
+increasing piecewise-linear ``g``, descending thresholds, and a scale for each group of rows, as some rows may overlap
+more than others at the same score. Parameters, in this order: logarithms of the rises of ``g`` between knots
+(n_knots - 1), the first threshold (1), logarithms of the gaps between thresholds (K - 2), logarithms of the scales of
+all groups but the first (n_groups - 1). Logarithms make every parameter vector valid.
 """
 
 from __future__ import annotations
@@ -11,10 +13,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import expit, log_expit, ndtri
+from scipy.special import ndtri
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimation.score.families import Prior
+from ordinoise.estimation.score.links import FARTHEST, LINKS, Link
 
 # Knots, shares and priors of the curve were chosen together, on development seeds of the sets in
 # docs/knowing-the-noise.md; no run is kept that chose them one by one.
@@ -27,51 +30,78 @@ LOG_SLOPE, LOG_SLOPE_SD = 1.0, 3.0
 """Mean and standard deviation of the log slope of ``g`` per unit of normal score: nearly free."""
 THRESHOLD_SD, LOG_GAP_SD = 30.0, 3.0
 """Nearly flat: they only keep the threshold of a class that never occurs finite."""
-LOG_GAP_RANGE = (-15.0, 5.0)  # keeps exp and expm1 of a gap within double precision
+LOG_GAP_RANGE = (-15.0, 5.0)  # keeps exp of a gap within double precision
+N_GROUPS, LOG_SCALE_SD = 3, 0.7
+"""Groups of rows by the spread of their predicted label, and the standard deviation of their log scales: a factor of
+two is usual. Round numbers, chosen by no run."""
 
 
 @dataclass(frozen=True, eq=False)
 class BinnedScores:
-    """Equal-count bins of a score: the normal score and the weighted label counts of each.
+    """Cells of rows with about the same score: normal score, group, and weighted label counts of each.
 
-    The normal score of a bin is the normal quantile of its rank. It stretches the ends, where noise flattens the mean
-    label although the true label still changes, and it does not depend on the units of the score.
+    The normal score of a cell is the normal quantile of its rank. It stretches the ends, where noise flattens the mean
+    label although the true label still changes, and it does not depend on the units of the score. The groups split
+    every bin of the score by how widely the predicted label spreads.
     """
 
     score: Floats
+    group: Ints
     counts: Floats
 
     @cached_property
     def sizes(self) -> Floats:
-        """Weight of each bin."""
+        """Weight of each cell."""
         return np.asarray(self.counts.sum(axis=1))
 
+    @cached_property
+    def n_groups(self) -> int:
+        """Number of groups."""
+        return int(self.group.max()) + 1
+
     def with_counts(self, counts: Floats) -> BinnedScores:
-        """The same bins with other label counts."""
-        return BinnedScores(self.score, counts)
+        """The same cells with other label counts."""
+        return BinnedScores(self.score, self.group, counts)
 
 
-def binned_scores(scores: Floats, labels: Ints, weights: Floats, n_classes: int, n_bins: int) -> BinnedScores:
-    """Scores in `n_bins` bins of equal numbers of samples."""
-    bin_of = bins_of(scores, n_bins)
-    counts = np.zeros((n_bins, n_classes))
-    np.add.at(counts, (bin_of, labels), weights)
-    return BinnedScores(ndtri((np.arange(n_bins) + 0.5) / n_bins), counts)
+def binned_scores(
+    probabilities: Floats, labels: Ints, weights: Floats, n_bins: int, n_groups: int = N_GROUPS
+) -> tuple[BinnedScores, Ints]:
+    """Rows in `n_bins` bins of equal numbers by score, each split in equal groups by spread; and the cell of each row.
+
+    Score and spread are the mean and the standard deviation of the predicted label.
+    """
+    n_samples, n_classes = probabilities.shape
+    grades = np.arange(n_classes)
+    scores = probabilities @ grades
+    spreads = probabilities @ grades**2 - scores**2
+    bin_of = _equal_parts(np.argsort(scores, kind="stable"), n_bins)
+    order = np.lexsort((spreads, bin_of))
+    sizes = np.bincount(bin_of, minlength=n_bins)
+    place = np.empty(n_samples, dtype=np.int64)
+    place[order] = np.arange(n_samples) - np.repeat(sizes.cumsum() - sizes, sizes)
+    cells = bin_of * n_groups + place * n_groups // sizes[bin_of]
+    counts = np.zeros((n_bins * n_groups, n_classes))
+    np.add.at(counts, (cells, labels), weights)
+    normal = ndtri((np.arange(n_bins) + 0.5) / n_bins)
+    return BinnedScores(np.repeat(normal, n_groups), np.tile(np.arange(n_groups), n_bins), counts), cells
 
 
-def bins_of(scores: Floats, n_bins: int) -> Ints:
-    """Number of the bin of every score, with equal numbers of scores per bin."""
-    bin_of = np.empty(len(scores), dtype=np.int64)
-    bin_of[np.argsort(scores, kind="stable")] = np.arange(len(scores)) * n_bins // len(scores)
-    return bin_of
+def _equal_parts(order: Ints, n_parts: int) -> Ints:
+    """Number of the part of every row, when rows in this order are cut into parts of equal size."""
+    part_of = np.empty(len(order), dtype=np.int64)
+    part_of[order] = np.arange(len(order)) * n_parts // len(order)
+    return part_of
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreCurve:
-    """Shape of the clean model: its knots and the number of classes."""
+    """Shape of the clean model: its knots, the number of classes and of groups, and its link."""
 
     knots: Floats
     n_classes: int
+    n_groups: int = 1
+    link: Link = LINKS["logit"]
 
     @property
     def n_rises(self) -> int:
@@ -80,17 +110,18 @@ class ScoreCurve:
 
     @property
     def n_parameters(self) -> int:
-        """Number of rises, one threshold, and gaps."""
-        return self.n_rises + self.n_classes - 1
+        """Number of rises, one threshold, gaps, and scales of all groups but one."""
+        return self.n_rises + self.n_classes + self.n_groups - 2
 
     @cached_property
     def prior(self) -> Prior:
-        """Neighbouring slopes are alike; the mean slope and the thresholds are nearly free."""
-        # Rows: n_rises - 1 differences of neighbouring log rises, the mean log rise, the threshold, the log gaps.
+        """Neighbouring slopes are alike, scales near one; the mean slope and the thresholds are nearly free."""
+        # Rows: n_rises - 1 differences of neighbouring log rises, the mean log rise, the threshold, log gaps, log
+        # scales.
         rises = slice(self.n_rises)
-        rows = np.diag(
-            np.concatenate([np.zeros(self.n_rises), [1 / THRESHOLD_SD], np.full(self.n_classes - 2, 1 / LOG_GAP_SD)])
-        )
+        spreads = [1 / THRESHOLD_SD], np.full(self.n_classes - 2, 1 / LOG_GAP_SD)
+        scales = np.full(self.n_groups - 1, 1 / LOG_SCALE_SD)
+        rows = np.diag(np.concatenate([np.zeros(self.n_rises), *spreads, scales]))
         rows[: self.n_rises - 1, rises] = np.diff(np.eye(self.n_rises), axis=0) / SMOOTHNESS
         rows[self.n_rises - 1, rises] = 1 / self.n_rises / LOG_SLOPE_SD
         # The center is a straight g: log rise = log(knot spacing) + log slope. So it is slopes that are alike, and
@@ -99,69 +130,76 @@ class ScoreCurve:
         straight[rises] = np.log(np.diff(self.knots)) + LOG_SLOPE
         return Prior(rows, rows @ straight)
 
-    def basis(self, scores: Floats) -> Floats:
-        """Share of each piece of ``g`` below each score, less one half, (n_scores, n_rises): ``g = basis @ rises``.
+    def design(self, bins: BinnedScores) -> Floats:
+        """What each cell multiplies: shares of the pieces of ``g`` below its score, less one half, and its group.
 
-        The one half centers ``g``, so that changing a rise does not shift all logits and with them the thresholds.
+        Shape (n_cells, n_rises + n_groups - 1), the last columns one for the cells of a group. The one half centers
+        ``g``, so that changing a rise does not shift all logits and with them the thresholds.
         """
-        return np.clip((scores[:, None] - self.knots[:-1]) / np.diff(self.knots), 0, 1) - 0.5
+        pieces = np.clip((bins.score[:, None] - self.knots[:-1]) / np.diff(self.knots), 0, 1) - 0.5
+        return np.hstack([pieces, bins.group[:, None] == np.arange(1, self.n_groups)])
 
     def start(self, bins: BinnedScores) -> Floats:
-        """A straight ``g`` with thresholds that give the recorded class frequencies."""
+        """A straight ``g`` with thresholds that give the recorded class frequencies, and scales of one."""
         log_rises = np.log(np.diff(self.knots)) + LOG_SLOPE
         shares = bins.counts.sum(axis=0).cumsum()[:-1] / bins.counts.sum()
-        cuts = np.quantile(self.basis(bins.score) @ np.exp(log_rises), shares)
-        return np.concatenate([log_rises, -cuts[:1], np.log(np.maximum(np.diff(cuts), 0.05))])
+        cuts = np.quantile(self.design(bins)[:, : self.n_rises] @ np.exp(log_rises), shares)
+        gaps = np.log(np.maximum(np.diff(cuts), 0.05))
+        return np.concatenate([log_rises, -cuts[:1], gaps, np.zeros(self.n_groups - 1)])
 
-    def log_probabilities(self, parameters: Floats, basis: Floats) -> Floats:
-        """Logarithm of P(true label | score), (n_scores, K); exact in the tails."""
-        logits, gaps = self._logits(parameters, basis)
-        return _log_class_probabilities(logits, gaps)
+    def log_probabilities(self, parameters: Floats, design: Floats) -> Floats:
+        """Logarithm of P(true label | cell), (n_cells, K); exact in the tails."""
+        return self._log_class_probabilities(self._logits(parameters, design)[0])
 
-    def expansion(self, parameters: Floats, basis: Floats) -> tuple[Floats, Floats]:
-        """Log probabilities, and their derivatives (n_scores, K, n_parameters)."""
-        logits, gaps = self._logits(parameters, basis)
-        slopes = self._logit_slopes(parameters, basis, gaps)
-        # By the product form of `_log_class_probabilities`, with f_j the logits:
-        # d log sigmoid(f) = sigmoid(-f) df,  d log sigmoid(-f) = -sigmoid(f) df,  and for the gap of an inner class
-        # d log(1 - exp(-gap)) / d log gap = gap exp(-gap) / (1 - exp(-gap)).
-        derivative = np.zeros((len(basis), self.n_classes, self.n_parameters))
-        derivative[:, 1:] += expit(-logits)[:, :, None] * slopes
-        derivative[:, :-1] -= expit(logits)[:, :, None] * slopes
-        inner = np.arange(1, self.n_classes - 1)
-        derivative[:, inner, self.n_rises + inner] += gaps * np.exp(-gaps) / -np.expm1(-gaps)
-        return _log_class_probabilities(logits, gaps), derivative
+    def expansion(self, parameters: Floats, design: Floats) -> tuple[Floats, Floats]:
+        """Log probabilities, and their derivatives (n_cells, K, n_parameters)."""
+        logits, scales = self._logits(parameters, design)
+        log_probabilities = self._log_class_probabilities(logits)
+        slopes = self._logit_slopes(parameters, design, logits, scales)
+        # P_k = F(f_k) - F(f_{k+1}) with logits f_1 > ... > f_{K-1}, so
+        # d log P_k = (F'(f_k) df_k - F'(f_{k+1}) df_{k+1}) / P_k; the end classes have one term only.
+        density = self.link.log_density(logits)
+        derivative = np.zeros((*log_probabilities.shape, self.n_parameters))
+        derivative[:, 1:] += np.exp(density - log_probabilities[:, 1:])[:, :, None] * slopes
+        derivative[:, :-1] -= np.exp(density - log_probabilities[:, :-1])[:, :, None] * slopes
+        return log_probabilities, derivative
 
-    def _logits(self, parameters: Floats, basis: Floats) -> tuple[Floats, Floats]:
-        """Logits (n_scores, K - 1), descending along the row, and the gaps (K - 2,) between them."""
-        gaps = np.exp(np.clip(parameters[self.n_rises + 1 :], *LOG_GAP_RANGE))
+    def _logits(self, parameters: Floats, design: Floats) -> tuple[Floats, Floats]:
+        """Logits (n_cells, K - 1), descending along the row, and the scale (n_cells,)."""
+        rises, gaps, scales = self._split(parameters)
         thresholds = parameters[self.n_rises] - np.concatenate([[0.0], gaps.cumsum()])
-        return (basis @ np.exp(parameters[: self.n_rises]))[:, None] + thresholds, gaps
+        scale = np.exp(design[:, self.n_rises :] @ scales)
+        logits = ((design[:, : self.n_rises] @ rises)[:, None] + thresholds) / scale[:, None]
+        return np.clip(logits, -FARTHEST, FARTHEST), scale
 
-    def _logit_slopes(self, parameters: Floats, basis: Floats, gaps: Floats) -> Floats:
-        """Derivatives of the logits (n_scores, K - 1, n_parameters); logarithms give a factor exp(parameter)."""
-        slopes = np.empty((len(basis), self.n_classes - 1, self.n_parameters))
-        slopes[:, :, : self.n_rises] = (basis * np.exp(parameters[: self.n_rises]))[:, None]
-        slopes[:, :, self.n_rises] = 1
-        slopes[:, :, self.n_rises + 1 :] = -np.tri(self.n_classes - 1, k=-1)[:, :-1] * gaps
+    def _logit_slopes(self, parameters: Floats, design: Floats, logits: Floats, scale: Floats) -> Floats:
+        """Derivatives of the logits (n_cells, K - 1, n_parameters); logarithms give a factor exp(parameter)."""
+        rises, gaps, _ = self._split(parameters)
+        n_first = self.n_rises + self.n_classes - 1
+        slopes = np.empty((len(design), self.n_classes - 1, self.n_parameters))
+        slopes[:, :, : self.n_rises] = (design[:, : self.n_rises] * rises / scale[:, None])[:, None]
+        slopes[:, :, self.n_rises] = 1 / scale[:, None]
+        beyond = -np.tri(self.n_classes - 1, k=-1)[:, :-1] * gaps
+        slopes[:, :, self.n_rises + 1 : n_first] = beyond / scale[:, None, None]
+        slopes[:, :, n_first:] = -logits[:, :, None] * design[:, None, self.n_rises :]
         return slopes
 
+    def _split(self, parameters: Floats) -> tuple[Floats, Floats, Floats]:
+        """Rises, gaps between thresholds, log scales."""
+        n_first = self.n_rises + self.n_classes - 1
+        gaps = np.exp(np.clip(parameters[self.n_rises + 1 : n_first], *LOG_GAP_RANGE))
+        return np.exp(parameters[: self.n_rises]), gaps, parameters[n_first:]
 
-def score_curve(bins: BinnedScores, n_knots: int = N_KNOTS) -> ScoreCurve:
+    def _log_class_probabilities(self, logits: Floats) -> Floats:
+        """``log P_k`` of ``P_k = F(f_k) - F(f_{k+1})``, where the first has only a tail and the last only F."""
+        link = self.link
+        inner = link.log_between(logits[:, 1:], logits[:, :-1])
+        return np.hstack([link.log_tail(logits[:, :1]), inner, link.log_cdf(logits[:, -1:])])
+
+
+def score_curve(bins: BinnedScores, n_knots: int = N_KNOTS, link: str = "logit") -> ScoreCurve:
     """A curve with knots over the range of the bins, between quantiles and even spacing (`EVEN_SHARE`)."""
     at_quantiles = np.quantile(bins.score, np.linspace(0, 1, n_knots))
     evenly = np.linspace(bins.score[0], bins.score[-1], n_knots)
-    return ScoreCurve((1 - EVEN_SHARE) * at_quantiles + EVEN_SHARE * evenly, bins.counts.shape[1])
-
-
-def _log_class_probabilities(logits: Floats, gaps: Floats) -> Floats:
-    """``log P_k`` of ``P_k = sigmoid(f_{k-1}) - sigmoid(f_k)``, where f_{k-1} - f_k is a gap.
-
-    As the product ``sigmoid(f_{k-1}) sigmoid(-f_k) (1 - exp(-gap))``, whose logarithm is exact where both sigmoids are
-    near 0 or near 1 and their difference would cancel. The end classes have one factor only.
-    """
-    log_probabilities = np.zeros((len(logits), logits.shape[1] + 1))
-    log_probabilities[:, 1:] += log_expit(logits)
-    log_probabilities[:, :-1] += log_expit(-logits)
-    log_probabilities[:, 1:-1] += np.log(-np.expm1(-gaps))
-    return log_probabilities
+    knots = (1 - EVEN_SHARE) * at_quantiles + EVEN_SHARE * evenly
+    return ScoreCurve(knots, bins.counts.shape[1], bins.n_groups, LINKS[link])

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ordinoise._validation import Floats, Ints, as_count
+from ordinoise._validation import Floats, Ints, as_count, as_generator
 from ordinoise.estimation._networks import recorded_probabilities
 from ordinoise.estimation.base import NoiseEstimator
 from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
+from ordinoise.estimation.score.doubts import doubts_about_columns
 from ordinoise.estimation.score.likelihood import LikelihoodFit, score_likelihood
 from ordinoise.labels import trusted_ranks
 from ordinoise.noise import Doubt, Noise
@@ -36,8 +37,9 @@ class ScoreLikelihood(NoiseEstimator):
     ----------
     family : str or sequence of str, default="average"
         ``"average"`` weights several families, and no noise at all, by their evidence. One name takes that family
-        alone: ``"inverse_decay"`` (one rate, the paper's), ``"class_inverse_decay"`` (one per class), ``"power_decay"``
-        (asymmetric, any decay), ``"adjacent"``, ``"unimodal"``, ``"free"``.
+        alone: ``"uniform"`` (one rate for all wrong labels), ``"inverse_decay"`` (one rate, the paper's),
+        ``"class_inverse_decay"`` (one per class), ``"power_decay"`` (asymmetric, any decay), ``"adjacent"``,
+        ``"unimodal"``, ``"free"``.
     prior_rate : float, optional
         The share of wrong labels that you expect.
     trusted : (indices, labels), optional
@@ -68,7 +70,7 @@ class ScoreLikelihood(NoiseEstimator):
     likelihood_ratio_ : float
         Twice the gain in log-likelihood of the recorded labels over no noise.
     fit_ : LikelihoodFit
-        Everything about the fit, such as the weight of every family.
+        Everything about the fit, such as the weight of every family; missing where all rows have the same score.
     probabilities_ : array of shape (n_samples, n_classes)
         Out-of-fold P(recorded label | features).
     classes_ : array of shape (n_classes,)
@@ -104,6 +106,9 @@ class ScoreLikelihood(NoiseEstimator):
                 "learning_rate": self.learning_rate_init,
             },
         )  # fmt: skip
+        if _says_nothing(self.probabilities_):
+            self.likelihood_ratio_ = 0.0
+            return _too_few(self.probabilities_, ranks)
         self.fit_: LikelihoodFit = score_likelihood(
             self.probabilities_, ranks, family=self.family, prior_rate=self.prior_rate, trusted=trusted
         )
@@ -112,7 +117,8 @@ class ScoreLikelihood(NoiseEstimator):
         draws = np.empty((0, n_classes, n_classes)), np.empty(0)
         if n_bootstrap > 1:
             draws = bootstrap(self.fit_, n_draws=n_bootstrap, random_state=rng)
-        return self.fit_.noise(draws, confidence)
+        seed = int(rng.integers(2**31))
+        return self.fit_.noise(draws, confidence, doubts_about_columns(X, self.fit_, self.probabilities_, ranks, seed))
 
 
 def noise_from_probabilities(
@@ -120,7 +126,9 @@ def noise_from_probabilities(
     ranks: Ints,
     sample_weight: Floats | None = None,
     *,
+    features: Any = None,
     trusted: tuple[Ints, Ints] | None = None,
+    prior_rate: float | None = None,
     random_state: Any = None,
 ) -> Noise:
     """The default noise estimate, from existing out-of-fold probabilities of the recorded labels.
@@ -135,15 +143,33 @@ def noise_from_probabilities(
     ranks : array of shape (n_samples,)
         Recorded labels, 0..n_classes-1.
     sample_weight : array of shape (n_samples,), optional
+    features : array of shape (n_samples, n_features), optional
+        Columns that might predict where the fit is surprised; if they do, it is doubted.
     trusted : (rows, ranks), optional
         Verified samples: row numbers and true ranks.
+    prior_rate : float, optional
+        The share of wrong labels that is expected.
     random_state : int, Generator, RandomState or None
         Draws of the replicates.
     """
-    n_samples, n_classes = probabilities.shape
-    if n_samples < FEWEST_ROWS or not np.ptp(probabilities @ np.arange(n_classes)) > SMALLEST_SPREAD:
-        got = f"it takes {FEWEST_ROWS} rows and features that tell them apart, got {n_samples} rows"
-        doubt = Doubt("too-few-rows", f"too few rows to tell how many labels are wrong: {got}")
-        return Noise(np.eye(n_classes), source="too few rows", doubts=(doubt,)).seen_in(ranks)
-    fit = score_likelihood(probabilities, ranks, sample_weight=sample_weight, trusted=trusted)
-    return fit.noise(posterior_draws(fit, n_draws=N_DRAWS, random_state=random_state))
+    if len(probabilities) < FEWEST_ROWS or _says_nothing(probabilities):
+        return _too_few(probabilities, ranks)
+    rng = as_generator(random_state)
+    fit = score_likelihood(
+        probabilities, ranks, sample_weight=sample_weight, trusted=trusted, prior_rate=prior_rate
+    )  # fmt: skip
+    draws = posterior_draws(fit, n_draws=N_DRAWS, random_state=rng)
+    seed = int(rng.integers(2**31))
+    return fit.noise(draws, more_doubts=doubts_about_columns(features, fit, probabilities, ranks, seed))
+
+
+def _says_nothing(probabilities: Floats) -> bool:
+    """Whether all rows have the same score."""
+    return not np.ptp(probabilities @ np.arange(probabilities.shape[1])) > SMALLEST_SPREAD
+
+
+def _too_few(probabilities: Floats, ranks: Ints) -> Noise:
+    """The record where nothing can be estimated: the labels are trusted."""
+    got = f"it takes {FEWEST_ROWS} rows and features that tell them apart, got {len(ranks)} rows"
+    doubt = Doubt("too-few-rows", f"too few rows to tell how many labels are wrong: {got}")
+    return Noise(np.eye(probabilities.shape[1]), source="too few rows", doubts=(doubt,)).seen_in(ranks)

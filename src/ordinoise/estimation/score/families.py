@@ -185,6 +185,11 @@ def _inverse_decay(n_classes: int) -> NoiseFamily:
     return InverseDecay(n_classes, _hierarchy(np.ones((1, 1)), _usual_level(n_classes, 1.0)))
 
 
+def _uniform(n_classes: int) -> NoiseFamily:
+    prior = _hierarchy(np.ones((1, 1)), _usual_level(n_classes, 0.0))
+    return LinearEnergies(n_classes, prior, _off_diagonal(n_classes)[None], np.zeros((n_classes, n_classes)))
+
+
 def _class_inverse_decay(n_classes: int) -> NoiseFamily:
     design = np.eye(n_classes)[:, :, None] * _off_diagonal(n_classes)
     prior = _hierarchy(np.eye(n_classes), _usual_level(n_classes, 1.0))
@@ -303,6 +308,7 @@ def _log_step(step: Floats) -> Floats:
 
 _MAKERS: dict[str, Callable[[int], NoiseFamily]] = {
     "none": _no_noise,
+    "uniform": _uniform,
     "inverse_decay": _inverse_decay,
     "class_inverse_decay": _class_inverse_decay,
     "power_decay": _power_decay,

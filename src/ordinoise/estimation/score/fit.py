@@ -1,8 +1,8 @@
-"""One noise family fitted to binned scores, its evidence, and the weights of several."""
+"""One noise family and link fitted to binned scores, its evidence, and the weights of several."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,11 +11,12 @@ from scipy.special import softmax
 from ordinoise._validation import Floats
 from ordinoise.estimation.score.curve import BinnedScores, ScoreCurve
 from ordinoise.estimation.score.families import noise_family
+from ordinoise.estimation.score.links import LINKS
 from ordinoise.estimation.score.newton import minimum
 from ordinoise.estimation.score.objective import Objective
 
 NO_NOISE_ODDS = 2.0
-"""Prior weight of "no noise" against each of the four noisy families: a third of the whole. A belief, not a fit."""
+"""Prior weight of "no noise" against each of the five noisy families: nearly a third of the whole. A belief."""
 SAME_VALUE = 2.0
 """Two minima within this much log-posterior count as equally good: a ratio of e ** 2."""
 DIFFERENT_RATE = 0.03
@@ -40,12 +41,17 @@ class Evidence:
         """The same with other label counts in the bins."""
         return replace(self, bins=self.bins.with_counts(counts))
 
+    def with_link(self, link: str) -> Evidence:
+        """The same with another link of the clean model."""
+        return replace(self, curve=replace(self.curve, link=LINKS[link]))
+
 
 @dataclass(frozen=True, eq=False)
 class FamilyFit:
-    """One fitted family: parameters, evidence, and the noise they imply."""
+    """One family fitted with one link: parameters, evidence, the noise they imply, P(recorded label) in each cell."""
 
     name: str
+    link: str
     parameters: Floats
     information: Floats
     log_likelihood: float
@@ -54,6 +60,7 @@ class FamilyFit:
     class_shares: Floats
     noise_rate: float
     noise_rate_sd: float
+    recorded: Floats
     converged: bool
     starts_disagree: bool
 
@@ -69,6 +76,7 @@ def fit_family(
     rival = [objective.noise_rate(end.parameters)[0] for end in ends if end.value < best.value + SAME_VALUE]
     return FamilyFit(
         name=name,
+        link=evidence.curve.link.name,
         parameters=best.parameters,
         information=best.information,
         log_likelihood=objective.log_likelihood(best.parameters),
@@ -78,6 +86,7 @@ def fit_family(
         noise_rate=rate,
         # The delta method: sd of the rate from its slopes and the inverse information.
         noise_rate_sd=float(np.sqrt(slopes @ np.linalg.solve(best.information, slopes))),
+        recorded=objective.recorded(best.parameters),
         converged=best.converged,
         starts_disagree=max(rival) - min(rival) > DIFFERENT_RATE,
     )
@@ -93,17 +102,17 @@ def cold_starts(evidence: Evidence, name: str, rates: Sequence[float]) -> list[F
     return [np.concatenate([smooth, family.start(rate)]) for rate in (rates if family.n_parameters else rates[:1])]
 
 
-def evidence_weights(fits: Mapping[str, FamilyFit]) -> dict[str, float]:
-    """Posterior probability of each family."""
-    scores = [fit.log_evidence + (np.log(NO_NOISE_ODDS) if name == "none" else 0.0) for name, fit in fits.items()]
-    return dict(zip(fits, softmax(scores).tolist(), strict=True))
+def evidence_weights(fits: Sequence[FamilyFit]) -> Floats:
+    """Posterior probability of each fit; links are equally likely beforehand."""
+    odds = [np.log(NO_NOISE_ODDS) if fit.name == "none" else 0.0 for fit in fits]
+    return np.asarray(softmax(np.array([fit.log_evidence for fit in fits]) + odds))
 
 
 def _log_evidence(objective: Objective, value: float, information: Floats) -> float:
     """Laplace's approximation of the log probability of the data, up to a constant that all families share.
 
     ``-value - 1/2 log det(information) + 1/2 log det(prior precision of the family)``. The powers of 2 pi of prior and
-    approximation cancel, and the prior of the curve is the same for all families.
+    approximation cancel, and the prior of the curve is the same for all families and links.
     """
     prior = np.linalg.slogdet(objective.family.prior.precision)[1]
     return float(-value - 0.5 * np.linalg.slogdet(information)[1] + 0.5 * prior)

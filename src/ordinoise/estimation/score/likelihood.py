@@ -7,8 +7,9 @@ their evidence: the result is as simple as the data allow, and doubt about the f
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,10 +26,11 @@ from ordinoise._validation import (
     as_weights,
     complain,
 )
-from ordinoise.estimation.score.curve import BinnedScores, binned_scores, bins_of, score_curve
-from ordinoise.estimation.score.doubts import doubts_about
+from ordinoise.estimation.score.curve import BinnedScores, binned_scores, score_curve
+from ordinoise.estimation.score.doubts import MAY_BE_OVERLAP, doubts_about
 from ordinoise.estimation.score.families import AVERAGED_FAMILIES, FAMILY_NAMES
 from ordinoise.estimation.score.fit import Evidence, FamilyFit, cold_starts, evidence_weights, fit_family
+from ordinoise.estimation.score.links import LINKS
 from ordinoise.noise import Doubt, Noise
 from ordinoise.noise.record import estimated_noise
 
@@ -42,7 +44,7 @@ START_RATES = (0.06, 0.15)
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodFit:
-    """The families fitted by `score_likelihood`, and their average.
+    """The families and links fitted by `score_likelihood`, and their average.
 
     Attributes
     ----------
@@ -54,14 +56,16 @@ class LikelihoodFit:
         Standard deviation of the share of wrong labels, including doubt about the family.
     log_likelihood, log_likelihood_without_noise : float
         Of the recorded labels; the first averaged over the families, the second with the identity.
-    families : dict
-        Every family, fitted.
-    family_weights : dict
+    fits : tuple of FamilyFit
+        Every family with every link, fitted.
+    weights : (n_fits,)
         Posterior probability of each.
     doubts : tuple of Doubt
         Signs that the noise is unidentifiable from these scores; empty if there are none.
     evidence : Evidence
         The data that the families were fitted to.
+    cells : (n,)
+        Cell of `evidence` that each sample lies in.
     """
 
     noise_matrix: Floats
@@ -69,17 +73,56 @@ class LikelihoodFit:
     noise_rate_sd: float
     log_likelihood: float
     log_likelihood_without_noise: float
-    families: Mapping[str, FamilyFit]
-    family_weights: Mapping[str, float]
+    fits: tuple[FamilyFit, ...]
+    weights: Floats
     doubts: tuple[Doubt, ...]
     evidence: Evidence
+    cells: Ints
 
-    def noise(self, draws: tuple[Floats, Floats], confidence: float = 0.95) -> Noise:
+    def noise(self, draws: tuple[Floats, Floats], confidence: float = 0.95, more_doubts: Sequence[Doubt] = ()) -> Noise:
         """The record of this estimate, with draws of matrices and rates for its intervals."""
-        return estimated_noise(
+        doubts = (*self.doubts, *more_doubts)
+        found = estimated_noise(
             self.noise_matrix, self.class_shares, replicates=draws[0], rates=draws[1], confidence=confidence,
-            method="ScoreLikelihood", doubts=self.doubts,
+            method="ScoreLikelihood", doubts=doubts,
         )  # fmt: skip
+        if found.rate_interval is None:
+            return found
+        codes, (low, high) = {doubt.code for doubt in doubts}, found.rate_interval
+        low = 0.0 if codes & MAY_BE_OVERLAP else low
+        high = self.overlap if "moved-grade" in codes else max(high, self.overlap)
+        return replace(found, rate_range=(low, high))
+
+    @property
+    def family_weights(self) -> dict[str, float]:
+        """Posterior probability of each family, over all links."""
+        return self._summed("name")
+
+    @property
+    def link_weights(self) -> dict[str, float]:
+        """Posterior probability of each link, over all families."""
+        return self._summed("link")
+
+    def _summed(self, attribute: str) -> dict[str, float]:
+        total: dict[str, float] = {}
+        for fit, weight in zip(self.fits, self.weights.tolist(), strict=True):
+            total[getattr(fit, attribute)] = total.get(getattr(fit, attribute), 0.0) + weight
+        return total
+
+    @cached_property
+    def recorded(self) -> Floats:
+        """P(recorded label) of each cell under the average of all fits, (n_cells, K)."""
+        return np.tensordot(self.weights, [fit.recorded for fit in self.fits], 1)
+
+    @property
+    def overlap(self) -> float:
+        """Share of labels other than the most frequent one at their score.
+
+        That many are wrong if the score decides the true label and grades overlap by slips alone: the most that slips
+        between neighbours can hide.
+        """
+        sizes = self.evidence.bins.sizes
+        return float(1 - sizes @ self.recorded.max(axis=1) / sizes.sum())
 
     @property
     def likelihood_ratio(self) -> float:
@@ -116,49 +159,53 @@ def score_likelihood(
         Weights of the samples, scaled to sum to their effective number, ``(sum w)^2 / sum w^2``.
     """
     table, labels = _as_probabilities(probabilities, noisy_labels)
-    bins = _as_bins(table, labels, sample_weight)
+    bins, cells = _as_bins(table, labels, sample_weight)
     rate_prior = None
     if prior_rate is not None:
         rate_prior = float(logit(as_number("prior_rate", prior_rate, 0.0, 0.99, open_low=True))), PRIOR_RATE_SD
-    verified = None if trusted is None else _as_trusted(trusted, table, labels, len(bins.score))
+    verified = None if trusted is None else _as_trusted(trusted, labels, table.shape[1], cells, len(bins.score))
     evidence = Evidence(bins, score_curve(bins), rate_prior, verified)
-    fits = {
-        name: fit_family(evidence, name, cold_starts(evidence, name, START_RATES))
-        for name in _possible_families(_as_families(family), evidence)
-    }
-    return _average(fits, evidence)
+    fits = _all_fits(evidence, _possible_families(_as_families(family), evidence))
+    without = [fit for fit in fits if fit.name == "none"] or _all_fits(Evidence(bins, evidence.curve), ("none",))
+    return _average(fits, without, evidence, cells)
 
 
-def _average(fits: Mapping[str, FamilyFit], evidence: Evidence) -> LikelihoodFit:
+def _all_fits(evidence: Evidence, families: Sequence[str]) -> list[FamilyFit]:
+    """Every family with every link. The first link starts from scratch, the others from where the first ended."""
+    fits = []
+    for name in families:
+        first, *others = (evidence.with_link(link) for link in LINKS)
+        fits.append(fit_family(first, name, cold_starts(first, name, START_RATES)))
+        fits += [fit_family(other, name, [fits[-1].parameters]) for other in others]
+    return fits
+
+
+def _average(fits: Sequence[FamilyFit], without: Sequence[FamilyFit], evidence: Evidence, cells: Ints) -> LikelihoodFit:
     weights = evidence_weights(fits)
-    family_shares = np.array([weights[name] for name in fits])
-    matrix = np.tensordot(family_shares, [fit.noise_matrix for fit in fits.values()], 1)
-    shares = family_shares @ [fit.class_shares for fit in fits.values()]
-    sd = _spread(family_shares, fits)
-    differs = {name: fit.starts_disagree for name, fit in fits.items()}
+    matrix = np.tensordot(weights, [fit.noise_matrix for fit in fits], 1)
+    shares = weights @ [fit.class_shares for fit in fits]
+    sd = _spread(weights, fits)
+    clean = float(weights @ [fit.name == "none" for fit in fits])
+    disagree = float(weights @ [fit.starts_disagree for fit in fits])
     return LikelihoodFit(
         noise_matrix=matrix,
         class_shares=shares,
         noise_rate_sd=sd,
-        log_likelihood=float(family_shares @ [fit.log_likelihood for fit in fits.values()]),
-        log_likelihood_without_noise=_without_noise(fits, evidence).log_likelihood,
-        families=dict(fits),
-        family_weights=weights,
-        doubts=doubts_about(matrix, shares, sd, weights, differs, float(evidence.bins.counts.sum())),
+        log_likelihood=float(weights @ [fit.log_likelihood for fit in fits]),
+        log_likelihood_without_noise=float(evidence_weights(without) @ [fit.log_likelihood for fit in without]),
+        fits=tuple(fits),
+        weights=weights,
+        doubts=doubts_about(matrix, shares, sd, clean, disagree, float(evidence.bins.counts.sum())),
         evidence=evidence,
+        cells=cells,
     )
 
 
-def _spread(family_shares: Floats, fits: Mapping[str, FamilyFit]) -> float:
-    """Standard deviation of the noise rate: variance within the families plus variance between them."""
-    rates = np.array([fit.noise_rate for fit in fits.values()])
-    within = np.array([fit.noise_rate_sd for fit in fits.values()]) ** 2
-    return float(np.sqrt(family_shares @ (within + (rates - family_shares @ rates) ** 2)))
-
-
-def _without_noise(fits: Mapping[str, FamilyFit], evidence: Evidence) -> FamilyFit:
-    scores = Evidence(evidence.bins, evidence.curve)
-    return fits["none"] if "none" in fits else fit_family(scores, "none", [scores.curve.start(scores.bins)])
+def _spread(weights: Floats, fits: Sequence[FamilyFit]) -> float:
+    """Standard deviation of the noise rate: variance within the fits plus variance between them."""
+    rates = np.array([fit.noise_rate for fit in fits])
+    within = np.array([fit.noise_rate_sd for fit in fits]) ** 2
+    return float(np.sqrt(weights @ (within + (rates - weights @ rates) ** 2)))
 
 
 def _possible_families(names: tuple[str, ...], evidence: Evidence) -> tuple[str, ...]:
@@ -181,16 +228,15 @@ def _as_probabilities(probabilities: ArrayLike, noisy_labels: ArrayLike) -> tupl
     return table, labels
 
 
-def _as_bins(table: Floats, labels: Ints, sample_weight: ArrayLike | None) -> BinnedScores:
+def _as_bins(table: Floats, labels: Ints, sample_weight: ArrayLike | None) -> tuple[BinnedScores, Ints]:
     n_samples, n_classes = table.shape
     n_bins = min(MOST_BINS, n_samples // FEWEST_IN_A_BIN)
     if n_bins < 2:
         raise complain("probabilities", f"have at least {2 * FEWEST_IN_A_BIN} rows", n_samples)
-    scores = table @ np.arange(n_classes)
-    if np.ptp(scores) < 1e-9:
+    if np.ptp(table @ np.arange(n_classes)) < 1e-9:
         raise complain("probabilities", "differ from row to row", "the same score everywhere")
     weights = as_weights(sample_weight, n_samples)
-    return binned_scores(scores, labels, weights / (weights**2).sum(), n_classes, n_bins)
+    return binned_scores(table, labels, weights / (weights**2).sum(), n_bins)
 
 
 def _as_families(family: str | Sequence[str]) -> tuple[str, ...]:
@@ -202,13 +248,15 @@ def _as_families(family: str | Sequence[str]) -> tuple[str, ...]:
     return tuple(as_choice("family", name, FAMILY_NAMES) for name in dict.fromkeys(family))
 
 
-def _as_trusted(trusted: tuple[ArrayLike, ArrayLike], table: Floats, labels: Ints, n_bins: int) -> Floats:
-    """Counts of verified samples, ``[bin, true, recorded]``."""
+def _as_trusted(
+    trusted: tuple[ArrayLike, ArrayLike], labels: Ints, n_classes: int, cells: Ints, n_cells: int
+) -> Floats:
+    """Counts of verified samples, ``[cell, true, recorded]``."""
     rows = as_labels("trusted rows", trusted[0], len(labels))
-    true = as_labels("trusted labels", trusted[1], table.shape[1])
+    true = as_labels("trusted labels", trusted[1], n_classes)
     as_same_length("trusted labels", len(true), "their row numbers", len(rows))
     if len(np.unique(rows)) < len(rows):
         raise complain("trusted rows", "name every row once", "some twice")
-    counts = np.zeros((n_bins, table.shape[1], table.shape[1]))
-    np.add.at(counts, (bins_of(table @ np.arange(table.shape[1]), n_bins)[rows], true, labels[rows]), 1)
+    counts = np.zeros((n_cells, n_classes, n_classes))
+    np.add.at(counts, (cells[rows], true, labels[rows]), 1)
     return counts

@@ -61,6 +61,10 @@ class Objective:
         """Log likelihood of the recorded labels: the first line alone, with a plus sign."""
         return float((self.bins.counts * _log_recorded(*self._logs(parameters))).sum())
 
+    def recorded(self, parameters: Floats) -> Floats:
+        """P(recorded label) in each cell, (n_cells, K)."""
+        return np.exp(_log_recorded(*self._logs(parameters)))
+
     def value(self, parameters: Floats) -> float:
         """The penalized negative log likelihood."""
         log_clean, log_noise = self._logs(parameters)
@@ -80,7 +84,7 @@ class Objective:
         derivatives only and is positive semi-definite everywhere, which the curvature of a mixture is not.
         """
         of_curve, of_noise = self.split(parameters)
-        log_clean, clean_slopes = self.curve.expansion(of_curve, self._basis)
+        log_clean, clean_slopes = self.curve.expansion(of_curve, self._design)
         log_noise, noise_slopes = self.family.log_matrix(of_noise)
         log_recorded = _log_recorded(log_clean, log_noise)
         shares = np.exp(log_clean[:, :, None] + log_noise - log_recorded[:, None])
@@ -99,7 +103,7 @@ class Objective:
         ``rate = 1 - sum_bk w_b P[b, k] N[k, k]`` with w_b the share of bin b.
         """
         of_curve, of_noise = self.split(parameters)
-        log_clean, clean_slopes = self.curve.expansion(of_curve, self._basis)
+        log_clean, clean_slopes = self.curve.expansion(of_curve, self._design)
         log_noise, noise_slopes = self.family.log_matrix(of_noise)
         right = np.exp(log_noise.diagonal())
         clean = np.exp(log_clean) * self._shares[:, None]
@@ -113,7 +117,7 @@ class Objective:
 
     def _logs(self, parameters: Floats) -> tuple[Floats, Floats]:
         of_curve, of_noise = self.split(parameters)
-        return self.curve.log_probabilities(of_curve, self._basis), self.family.log_matrix(of_noise)[0]
+        return self.curve.log_probabilities(of_curve, self._design), self.family.log_matrix(of_noise)[0]
 
     def _value(self, parameters: Floats, log_clean: Floats, log_noise: Floats, log_recorded: Floats) -> float:
         of_curve, of_noise = self.split(parameters)
@@ -174,8 +178,8 @@ class Objective:
         return self.bins.sizes / self.bins.sizes.sum()
 
     @cached_property
-    def _basis(self) -> Floats:
-        return self.curve.basis(self.bins.score)
+    def _design(self) -> Floats:
+        return self.curve.design(self.bins)
 
 
 def _log_recorded(log_clean: Floats, log_noise: Floats) -> Floats:

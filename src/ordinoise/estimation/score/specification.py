@@ -1,0 +1,56 @@
+"""Can the columns predict where the fit is surprised? If so, the noise or the overlap is not what the fit assumes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ordinoise._validation import Floats, Ints
+from ordinoise.learners.boosting.regression import held_out_predictions
+
+N_FOLDS = 5
+MOST_ROWS = 100_000
+"""Rows that the test looks at, to bound its time; a round number."""
+FARTHEST = 5.0
+"""Surprises are cut at this many standard deviations, so that single rows do not decide. A round number."""
+SMALLEST_VARIANCE = 1e-3  # rows whose label the fit is sure of do not weigh without limit
+UNLIKELY = 1e-12  # a record of probability zero then has a finite surprise
+FEWEST_ROWS = 200  # the booster needs 20 rows in a leaf
+
+
+def predictable_surprise(features: Any, expected: Floats, ranks: Ints, seed: int) -> float:
+    """How well a small booster predicts, out of fold, the surprises of the records: a t value, about zero if the fit
+    is right.
+
+    The surprise is ``-log P(record)`` less its expectation, divided by its standard deviation, all under the fit: it is
+    positive on average where rows are noisier, or overlap more, than the fit says.
+
+    Parameters
+    ----------
+    features : array of shape (n_samples, n_features)
+        Numbers; NaN where missing.
+    expected : array of shape (n_samples, n_classes)
+        P(recorded label) of each row under the fit.
+    ranks : array of shape (n_samples,)
+        Recorded labels.
+    seed : int
+        Of the folds and of the rows, if there are more than `MOST_ROWS`.
+    """
+    if len(ranks) < FEWEST_ROWS:
+        return 0.0
+    rng = np.random.default_rng(seed)
+    if len(ranks) > MOST_ROWS:
+        rows = np.sort(rng.choice(len(ranks), MOST_ROWS, replace=False))
+        features, expected, ranks = features[rows], expected[rows], ranks[rows]
+    surprise = _surprise(expected, ranks)
+    product = surprise * held_out_predictions(features, surprise, rng.permutation(len(ranks)) % N_FOLDS)
+    return float(product.mean() / max(product.std(), UNLIKELY) * np.sqrt(len(product)))
+
+
+def _surprise(expected: Floats, ranks: Ints) -> Floats:
+    cost = -np.log(np.maximum(expected, UNLIKELY))
+    mean = (expected * cost).sum(axis=1)
+    variance = (expected * cost**2).sum(axis=1) - mean**2
+    seen = cost[np.arange(len(ranks)), ranks]
+    return np.clip((seen - mean) / np.sqrt(variance + SMALLEST_VARIANCE), -FARTHEST, FARTHEST)

@@ -1,0 +1,172 @@
+"""Three answers: what is made of an estimated noise, and that everything after follows it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from ordinoise import Noise, OrdinalClassifier, adjacent, corrupt, evaluate, inverse_decay
+from ordinoise.audit import issues_from_probabilities
+from ordinoise.classifiers.blend.answers import chosen_answer, may_correct, with_first_answer
+from ordinoise.classifiers.blend.mixture import average
+from ordinoise.classifiers.blend.table import Table
+from ordinoise.noise import Doubt
+from ordinoise.scoring.evaluation import evaluate_probabilities
+from ordinoise.scoring.sets import calibrate_sets
+
+ASYMMETRIC = adjacent(4, up=0.3, down=0.1)
+FLAT = Doubt("flat-likelihood", "the likelihood is flat")
+MOVED = Doubt("moved-grade", "a grade is recorded as another")
+pytestmark = pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+
+
+def estimated(*doubts: Doubt, answer: str = "", matrix: Any = ASYMMETRIC) -> Noise:
+    shares = np.array([0.1, 0.4, 0.3, 0.2])
+    return Noise(matrix, source="estimated", class_shares=shares, doubts=doubts, answer=answer, rate_range=(0.02, 0.4))
+
+
+@pytest.mark.parametrize(
+    ("noise", "gain", "answer"),
+    [
+        (estimated(), 3.0, "corrected"),
+        (estimated(), 1.9, "trusting"),
+        (estimated(), -4.0, "trusting"),
+        (estimated(FLAT), 3.0, "cautious"),
+        (estimated(FLAT), 1.9, "trusting"),
+        (estimated(MOVED), 9.0, "trusting"),
+        (estimated(matrix=np.eye(4)), None, "trusting"),
+    ],
+)
+def test_evidence_and_doubt_choose_the_answer(noise: Noise, gain: float | None, answer: str) -> None:
+    found, reason = chosen_answer("auto", noise, gain, verified=False)
+    assert found == answer
+    assert reason
+    assert chosen_answer("cautious", noise, gain, verified=False) == ("cautious", "asked for")
+    assert chosen_answer("auto", noise, gain, verified=True)[0] == "corrected"
+
+
+def test_a_second_pass_needs_noise_that_a_grader_can_make() -> None:
+    assert may_correct(estimated(FLAT))
+    assert not may_correct(estimated(MOVED))
+    assert not may_correct(estimated(matrix=np.eye(4)))
+    answers = [with_first_answer(estimated(*doubts)).answer for doubts in ((), (FLAT,), (MOVED,))]
+    assert answers == ["corrected", "cautious", "trusting"]
+
+
+def _data(n: int = 700) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3))
+    true = np.digitize(X[:, 0] + 0.5 * X[:, 1] + rng.normal(scale=0.1, size=n), [-1, 0, 1])
+    return X, true, corrupt(true, inverse_decay(4, 0.15), 1)
+
+
+X, TRUE, RECORDED = _data()
+FAST: dict[str, Any] = {"learner": "mlp", "n_folds": 2, "n_rounds": 1, "n_jobs": 1, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, OrdinalClassifier]:
+    return {
+        answer: OrdinalClassifier(answer=answer, **FAST).fit(X, RECORDED)
+        for answer in ("auto", "corrected", "cautious", "trusting")
+    }
+
+
+def test_strong_noise_of_its_own_kind_is_corrected(models: dict[str, OrdinalClassifier]) -> None:
+    noise = models["auto"].noise_
+    assert noise.answer == "corrected", noise.reason
+    assert "better explained" in noise.reason
+    assert_array_equal(models["auto"].predict_proba(X), models["corrected"].predict_proba(X))
+
+
+def test_the_trusting_answer_is_the_model_that_never_estimated(models: dict[str, OrdinalClassifier]) -> None:
+    plain = OrdinalClassifier(noise=None, **FAST).fit(X, RECORDED)
+    assert_array_equal(models["trusting"].predict_proba(X), plain.predict_proba(X))
+    assert models["trusting"].noise_.rate is not None
+
+
+def test_the_cautious_answer_is_of_the_recorded_label(models: dict[str, OrdinalClassifier], tmp_path: Path) -> None:
+    cautious, corrected = models["cautious"], models["corrected"]
+    expected = corrected.predict_proba(X) @ corrected.noise_.matrix
+    assert_allclose(cautious.predict_proba(X), expected)
+    assert cautious.out_of_fold_ is not None
+    assert corrected.out_of_fold_ is not None
+    assert_allclose(cautious.out_of_fold_, corrected.out_of_fold_ @ corrected.noise_.matrix)
+    cautious.save(tmp_path / "model")
+    loaded = OrdinalClassifier.load(tmp_path / "model")
+    assert_array_equal(loaded.predict_proba(X), cautious.predict_proba(X))
+    assert (loaded.noise_.answer, loaded.noise_.reason) == ("cautious", "asked for")
+    assert "cautious" in str(cautious.describe())
+    inner = average(cautious.models_, cautious.weights_, Table(X, cautious.filling_))
+    assert_allclose(inner, corrected.predict_proba(X))
+
+
+def test_a_cautious_model_is_the_same_in_onnx(models: dict[str, OrdinalClassifier], tmp_path: Path) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    models["cautious"].to_onnx(tmp_path / "model.onnx", dtype="float64")
+    session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
+    probabilities = session.run(["probabilities"], {"features": X})[0]
+    assert_allclose(probabilities, models["cautious"].predict_proba(X), atol=1e-6)
+
+
+def test_sets_in_doubt_are_those_of_the_records(models: dict[str, OrdinalClassifier]) -> None:
+    cautious = models["cautious"]
+    assert cautious.out_of_fold_ is not None
+    assert cautious.set_calibration_ is not None
+    plain = calibrate_sets(cautious.out_of_fold_, RECORDED, None)
+    assert_array_equal(cautious.set_calibration_.thresholds, plain.thresholds)
+    inside = cautious.predict_set(X, confidence=0.9).mask[np.arange(len(X)), RECORDED].mean()
+    assert inside > 0.88
+
+
+def test_an_evaluation_in_doubt_holds_both_readings(models: dict[str, OrdinalClassifier]) -> None:
+    chances, noise = models["corrected"].out_of_fold_, models["corrected"].noise_
+    assert chances is not None
+    believed = evaluate_probabilities(chances, RECORDED, noise)
+    trusting = evaluate_probabilities(chances, RECORDED, None)
+    doubted = evaluate_probabilities(chances, RECORDED, replace(noise, answer="cautious"))
+    assert doubted.in_doubt
+    assert not believed.in_doubt
+    for name in ("mean_absolute_error", "quadratic_weighted_kappa", "ranked_probability_score"):
+        one, other, both = believed[name], trusting[name], doubted[name]
+        assert both.value == other.value == both.observed
+        assert (both.low, both.high) == (min(one.low, other.low), max(one.high, other.high))
+    assert "in doubt" in str(doubted)
+    moved = replace(noise, answer="trusting", doubts=(MOVED,))
+    assert evaluate_probabilities(chances, RECORDED, moved)["zero_one_loss"].low == trusting["zero_one_loss"].low
+
+
+def test_scores_stay_within_what_is_possible() -> None:
+    """A matrix far noisier than the labels corrects beyond perfection."""
+    X, true, _ = _data(60)
+    model = OrdinalClassifier(noise=None, **FAST).fit(X, true)
+    report = evaluate(model, X, true, inverse_decay(4, 0.2))
+    for name, (low, high) in {
+        "mean_absolute_error": (0, 3),
+        "zero_one_loss": (0, 1),
+        "accuracy_off1_score": (0, 1),
+        "quadratic_weighted_kappa": (-1, 1),
+    }.items():
+        score = report[name]
+        assert low <= score.low <= score.value <= score.high <= high, name
+
+
+def test_an_audit_in_doubt_ranks_but_does_not_count(models: dict[str, OrdinalClassifier]) -> None:
+    chances = models["trusting"].out_of_fold_
+    assert chances is not None
+    noise = estimated(FLAT, answer="trusting")
+    issues = issues_from_probabilities(chances, RECORDED, noise, classes=range(4))
+    assert issues.expected_wrong is not None
+    assert issues.expected_wrong.value is None
+    assert (issues.expected_wrong.low, issues.expected_wrong.high) == pytest.approx((0.02 * len(X), 0.4 * len(X)))
+    assert str(issues.expected_wrong).startswith(f"between {0.02 * len(X):.0f} and {0.4 * len(X):.0f} of")
+    rows, grades = np.arange(len(X)), np.arange(4)
+    distance = np.abs(grades - RECORDED[:, None])
+    odds = (np.where(distance > 0, chances / np.sqrt(np.maximum(distance, 1)), 0)).sum(axis=1) / chances[rows, RECORDED]
+    assert_array_equal(issues.worst[:50], np.argsort(-odds, kind="stable")[:50])
+    assert (RECORDED != TRUE)[issues.worst[:100]].mean() > 0.8

@@ -1,0 +1,89 @@
+"""Links of the clean model: exact in the tails, closed forms against scipy, and what each of them makes of overlap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+
+from ordinoise._validation import Floats, Ints
+from ordinoise.estimation.score.bootstrap import posterior_draws
+from ordinoise.estimation.score.doubts import doubts_about_columns
+from ordinoise.estimation.score.likelihood import score_likelihood
+from ordinoise.estimation.score.links import LINKS
+from ordinoise.estimation.score.specification import predictable_surprise
+from ordinoise.noise import corrupt, inverse_decay
+
+ORACLES: dict[str, Any] = {
+    "logit": stats.logistic,
+    "probit": stats.norm,
+    "cloglog": stats.gumbel_l,
+    "loglog": stats.gumbel_r,
+    "heavy": stats.t(2),
+}
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_every_link_is_the_distribution_it_names(name: str) -> None:
+    link, oracle, x = LINKS[name], ORACLES[name], np.linspace(-6, 3, 37)
+    assert_allclose(link.log_cdf(x), oracle.logcdf(x), rtol=1e-9, atol=1e-12)
+    assert_allclose(link.log_tail(x), oracle.logsf(x), rtol=1e-9, atol=1e-12)
+    assert_allclose(link.log_density(x), oracle.logpdf(x), rtol=1e-9)
+    low, high = np.array([-5.0, -1.0, 0.5, 2.0]), np.array([-4.0, 1.0, 0.7, 2.5])
+    assert_allclose(link.log_between(low, high), np.log(oracle.cdf(high) - oracle.cdf(low)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", LINKS)
+def test_no_link_is_lost_far_out(name: str) -> None:
+    ends = np.array([-300.0, 300.0])
+    for values in (LINKS[name].log_cdf(ends), LINKS[name].log_tail(ends), LINKS[name].log_between(ends - 1, ends)):
+        assert not np.isnan(values).any()
+        assert (values <= 0).all()
+
+
+def drawn(overlap: Any, n_rows: int = 4000, n_classes: int = 5) -> tuple[Floats, Ints, Floats]:
+    """Features, grades of a linear score plus `overlap`, and the exact chances of the grades."""
+    features = np.random.default_rng(0).uniform(-1, 1, size=(n_rows, 4))
+    scores = 3 * features[:, :1]
+    positions = scores[:, 0] + overlap.rvs(n_rows, random_state=1)
+    cuts = np.quantile(positions, np.arange(1, n_classes) / n_classes)
+    ends = np.hstack([np.zeros((n_rows, 1)), overlap.cdf(cuts - scores), np.ones((n_rows, 1))])
+    return features, np.digitize(positions, cuts), np.diff(ends, axis=1)
+
+
+def test_heavy_overlap_is_not_called_noise() -> None:
+    """One fixed logistic link took the tails for slips: .09 with an interval that excluded 0."""
+    _, labels, chances = drawn(stats.t(2, scale=0.5))
+    fit = score_likelihood(chances, labels)
+    found = fit.noise(posterior_draws(fit, random_state=0))
+    assert found.rate_range is not None
+    assert found.rate_range[0] < 1e-3
+    assert "maybe-clean" in found.doubt_codes
+    assert fit.link_weights["heavy"] > 0.9
+    noisy = score_likelihood(chances @ inverse_decay(5, 0.15), corrupt(labels, inverse_decay(5, 0.15), 1))
+    assert 1 - noisy.class_shares @ noisy.noise_matrix.diagonal() == pytest.approx(0.38, abs=0.08)
+
+
+def test_columns_that_predict_surprises_are_a_doubt() -> None:
+    features, labels, chances = drawn(stats.logistic(scale=0.5))
+    wrong = corrupt(labels, inverse_decay(5, 0.15), 1)
+    some = np.where(features[:, 3] > 0.3, wrong, labels)
+    mixed = 0.65 * chances + 0.35 * chances @ inverse_decay(5, 0.15)
+    values = {}
+    for name, recorded, table in (("all", wrong, chances @ inverse_decay(5, 0.15)), ("some", some, mixed)):
+        fit = score_likelihood(table, recorded)
+        values[name] = predictable_surprise(features, fit.recorded[fit.cells], recorded, 0)
+        doubts = [doubt.code for doubt in doubts_about_columns(features, fit, table, recorded, 0)]
+        assert doubts == (["predicted-surprise"] if name == "some" else [])
+    assert values["some"] > 4 > 2 > values["all"]
+
+
+def test_columns_that_say_nothing_are_a_doubt() -> None:
+    rng = np.random.default_rng(2)
+    labels, chances = rng.integers(3, size=600), rng.dirichlet([30.0, 30.0, 30.0], 600)
+    fit = score_likelihood(chances, labels)
+    doubts = doubts_about_columns(rng.normal(size=(600, 2)), fit, chances, labels, 0)
+    assert [doubt.code for doubt in doubts] == ["no-signal"]
