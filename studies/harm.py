@@ -18,6 +18,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -193,7 +194,7 @@ def outcome(overlap: str, recording: str, n_classes: int, n_rows: int, seed: int
     recorded, recorded_test = np.split(RECORDINGS[recording](whole, rng), [n_rows])
     train, test, true = whole.features[:n_rows], whole.features[n_rows:], whole.labels[n_rows:]
 
-    def fitted(**options: object) -> tuple[OrdinalClassifier, float]:
+    def fitted(**options: Any) -> tuple[OrdinalClassifier, float]:
         model = OrdinalClassifier(classes=range(n_classes), n_jobs=1, random_state=seed, **options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

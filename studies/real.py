@@ -125,14 +125,17 @@ def outcome(data_dir: Path, name: str, seed: int) -> Outcome:
             )
             for noise in ("estimate", None)
         )
-    errors = [float(np.abs(one.predict(data.test_features) - data.test_true).mean()) for one in (trusting, default)]
+    errors = {
+        way: float(np.abs(model.predict(data.test_features) - data.test_true).mean())
+        for way, model in (("trusting", trusting), ("default", default))
+    }
     assert default.out_of_fold_ is not None
     assert trusting.out_of_fold_ is not None
     is_wrong = data.recorded != data.true
     issues = issues_from_probabilities(default.out_of_fold_, data.recorded, default.noise_, classes=range(5))
     precision = float(average_precision_score(is_wrong, -issues.rank))
     others = cleanlab_precisions(trusting.out_of_fold_, data.recorded, is_wrong)
-    return Outcome(*errors, default.noise_.answer, precision, others)
+    return Outcome(errors["trusting"], errors["default"], default.noise_.answer, precision, others)
 
 
 def main() -> None:

@@ -118,7 +118,7 @@ def test_identity_noise_is_no_noise_for_the_unbiased_correction_bit_for_bit() ->
 def test_the_loss_curve_of_the_unbiased_correction_is_the_loss_on_corrected_levels() -> None:
     """One epoch of one batch: the loss before the only update is the loss at the start."""
     settings = FAST | {"max_iter": 1, "batch_size": len(X), "shuffle": False, "learning_rate_init": 1e-9}
-    model = OrdinalMLPClassifier(noise=ASYMMETRIC, correction="unbiased", **settings).fit(X, Y)
+    model = OrdinalMLPClassifier(noise=ASYMMETRIC, correction="unbiased", early_stopping=False, **settings).fit(X, Y)
     logits = model.network_.logits(X)
     expected = cross_entropy(logits, corrected_levels(ASYMMETRIC)[Y]).mean()
     assert model.loss_curve_[0] == pytest.approx(expected, rel=1e-5)
@@ -128,7 +128,7 @@ def test_two_classes_are_logistic_regression() -> None:
     from sklearn.linear_model import LogisticRegression
 
     y = (Y > 1).astype(int)
-    settings = FAST | {"max_iter": 3000, "weight_decay": 0.0, "learning_rate_init": 0.02}
+    settings = FAST | {"max_iter": 3000, "weight_decay": 0.0, "learning_rate_init": 0.02, "early_stopping": False}
     model = OrdinalMLPClassifier(hidden_layer_sizes=(), batch_size=len(X), **settings).fit(X, y)
     exact = LogisticRegression(C=1e6, max_iter=1000).fit(StandardScaler().fit_transform(X), y)
     theirs = exact.predict_proba(StandardScaler().fit_transform(X))
@@ -147,7 +147,7 @@ def test_thresholds_descend_and_cutpoints_cut_the_score() -> None:
 
 def test_weights_equal_repetition_in_full_batches() -> None:
     times = np.random.default_rng(0).integers(0, 4, len(X))
-    settings = FAST | {"batch_size": 10_000, "max_iter": 100}
+    settings = FAST | {"batch_size": 10_000, "max_iter": 100, "early_stopping": False}
     weighted = OrdinalMLPClassifier(noise=ASYMMETRIC, **settings).fit(X, Y, sample_weight=times)
     repeated = OrdinalMLPClassifier(noise=ASYMMETRIC, **settings).fit(X.repeat(times, axis=0), Y.repeat(times))
     np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-3)
@@ -216,6 +216,57 @@ def test_early_stopping_keeps_the_best_epoch_by_the_corrected_criterion() -> Non
     assert model.n_iter_ < 300
     assert len(model.validation_curve_) == model.n_iter_
     assert np.argmin(model.validation_curve_) < model.n_iter_ - 1
+
+
+def test_early_stopping_is_the_default_from_200_samples_of_some_weight_on() -> None:
+    weights = np.r_[np.ones(199), 0.0, 1.0]
+    few = OrdinalMLPClassifier(**FAST).fit(X[:200], Y[:200], sample_weight=weights[:200])
+    enough = OrdinalMLPClassifier(**FAST).fit(X[:201], Y[:201], sample_weight=weights)
+    assert (len(few.validation_curve_), len(enough.validation_curve_)) == (0, enough.n_iter_)
+
+
+def test_the_paper_runs_all_epochs_and_keeps_the_last_weights() -> None:
+    whole_run, automatic = (
+        OrdinalMLPClassifier(early_stopping=stops, **FAST).fit(X[:150], Y[:150]).network_.parameters
+        for stops in (False, "auto")
+    )
+    np.testing.assert_array_equal(whole_run, automatic)
+    whole = OrdinalMLPClassifier(early_stopping=False, **FAST).fit(X, Y)
+    assert (whole.n_iter_, whole.validation_curve_) == (FAST["max_iter"], [])
+
+
+@pytest.mark.parametrize(
+    ("stops", "n_columns", "settings"),
+    [
+        (False, 3, {"hidden_layer_sizes": (10,), "learning_rate_init": 0.001, "weight_decay": 0.01}),
+        (True, 3, {"hidden_layer_sizes": (50,), "learning_rate_init": 0.002, "weight_decay": 0.03}),
+        (True, 120, {"hidden_layer_sizes": (50,), "learning_rate_init": 0.002, "weight_decay": 1.0}),
+    ],
+)
+def test_automatic_settings_are_the_papers_unless_training_stops_early(
+    stops: bool, n_columns: int, settings: dict[str, Any]
+) -> None:
+    features = np.random.default_rng(0).normal(size=(len(X), n_columns)) + X[:, :1]
+    common: dict[str, Any] = {"early_stopping": stops, "max_iter": 3, "random_state": 0}
+    automatic, given = (OrdinalMLPClassifier(**common, **some).fit(features, Y) for some in ({}, settings))
+    np.testing.assert_array_equal(automatic.network_.parameters, given.network_.parameters)
+
+
+def test_the_defaults_do_not_memorize_labels_that_the_features_do_not_explain() -> None:
+    rng = np.random.default_rng(0)
+    features, labels = rng.normal(size=(400, 40)), rng.integers(4, size=400)
+    settings: dict[str, Any] = {
+        "hidden_layer_sizes": (50,),
+        "learning_rate_init": 0.01,
+        "max_iter": 60,
+        "random_state": 0,
+    }
+    right = {
+        stops: float((OrdinalMLPClassifier(early_stopping=stops, **settings).fit(features, labels).predict(features) == labels).mean())
+        for stops in (False, "auto")
+    }  # fmt: skip
+    assert right[False] > 0.9
+    assert right["auto"] < 0.6
 
 
 def test_the_same_seed_gives_the_same_model_and_another_seed_another() -> None:
@@ -291,6 +342,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"max_iter": 0}, r"max_iter must be a whole number of at least 1, got 0"),
     ({"classes": [0, 1, 2]}, r"y must hold only the labels \[0, 1, 2\], got 3"),
     ({"early_stopping": True, "validation_fraction": 1.5}, r"validation_fraction must be above 0 and at most 0.9, got 1.5"),
+    ({"weight_decay": "much"}, r"weight_decay must be one of \['auto'\], got 'much'"),
+    ({"early_stopping": "yes"}, r"early_stopping must be one of \['auto'\], got 'yes'"),
     ({"random_state": "seed"}, r"random_state must be a non-negative seed, a generator or None, got 'seed'"),
 ]  # fmt: skip
 

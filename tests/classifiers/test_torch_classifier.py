@@ -131,8 +131,8 @@ def test_known_noise_beats_trust_and_the_reversed_matrix() -> None:
 
 
 def test_identity_noise_is_no_noise_for_the_unbiased_correction_bit_for_bit() -> None:
-    plain = OrdinalTorchClassifier(**FAST).fit(*_data(500))
-    identity = OrdinalTorchClassifier(noise=np.eye(4), correction="unbiased", **FAST).fit(*_data(500))
+    plain = OrdinalTorchClassifier(**FAST).fit(*_data(600))
+    identity = OrdinalTorchClassifier(noise=np.eye(4), correction="unbiased", **FAST).fit(*_data(600))
     np.testing.assert_array_equal(_weights(plain), _weights(identity))
 
 
@@ -201,12 +201,53 @@ def test_noise_is_estimated_through_the_module_itself() -> None:
 
 
 def test_early_stopping_stops_by_a_part_or_by_given_data() -> None:
-    settings = FAST | {"max_iter": 200, "hidden_layer_sizes": (64,), "n_iter_no_change": 3, "noise": ASYMMETRIC}
+    settings = FAST | {
+        "max_iter": 200,
+        "hidden_layer_sizes": (64,),
+        "n_iter_no_change": 3,
+        "tol": 0,
+        "noise": ASYMMETRIC,
+    }
     recorded = corrupt(Y, ASYMMETRIC, 0)
     part = OrdinalTorchClassifier(early_stopping=True, **settings).fit(X, recorded)
     given = OrdinalTorchClassifier(**settings).fit(X[:150], recorded[:150], validation=(X[150:], recorded[150:]))
     for model in (part, given):
         assert model.best_iter_ == np.argmin(model.validation_curve_) + 1 < model.n_iter_ < 200
+
+
+def test_early_stopping_is_the_default_from_200_samples_on_but_not_in_parts() -> None:
+    many, recorded = np.tile(X, (2, 1))[:200], np.tile(Y, 2)[:200]
+    assert OrdinalTorchClassifier(**FAST).fit(many[:199], recorded[:199]).validation_curve_ == []
+    assert OrdinalTorchClassifier(**FAST).fit(many, recorded).validation_curve_
+    part = OrdinalTorchClassifier(**FAST).partial_fit(many, recorded)
+    assert part.validation_curve_ == []
+    whole = OrdinalTorchClassifier(**(FAST | {"early_stopping": False})).partial_fit(many, recorded)
+    np.testing.assert_array_equal(_weights(part), _weights(whole))
+
+
+RATES: list[tuple[dict[str, Any], list[float], list[float]]] = [
+    ({"early_stopping": False}, [0.001, 0.001], [0.01, 0]),
+    ({"early_stopping": True}, [0.002, 0.002], [0.03, 0]),
+    ({"early_stopping": False, "module": torch.nn.Linear(3, 32)}, [0.001, 0.001], [0.01, 0]),
+    ({"module": torch.nn.Linear(3, 32)}, [0.002, 0.03, 0.03], [0.01, 0.01, 0]),
+    ({"module": torch.nn.Linear(3, 100)}, [0.002, 0.01, 0.01], [0.01, 0.01, 0]),
+    ({"module": torch.nn.Linear(3, 900)}, [0.002, 0.002, 0.002], [0.01, 0.01, 0]),
+    ({"module": torch.nn.Linear(3, 1)}, [0.002, 0.03], [0.01, 0]),
+    ({"module": torch.nn.Linear(3, 32), "learning_rate_init": 0.005}, [0.005, 0.005], [0.01, 0]),
+    ({"module": torch.nn.Linear(3, 32), "optimizer": torch.optim.SGD}, [0.002, 0.002], [0.01, 0]),
+]
+
+
+@pytest.mark.parametrize(("settings", "rates", "decays"), RATES)
+def test_the_head_on_a_module_learns_faster_where_training_stops_early(
+    settings: dict[str, Any], rates: list[float], decays: list[float]
+) -> None:
+    seen: list[Any] = []
+    every: dict[str, Any] = {"max_iter": 1, "random_state": 0, "device": "cpu", "early_stopping": True}
+    note = [lambda epoch: seen.extend(epoch.optimizer.param_groups)]
+    OrdinalTorchClassifier(callbacks=note, **every | settings).fit(SCALED.astype(np.float32), Y)
+    assert [group["lr"] for group in seen] == pytest.approx(rates)
+    assert [group["weight_decay"] for group in seen] == pytest.approx(decays)
 
 
 def test_partial_fit_and_warm_start_go_on_and_fit_starts_anew() -> None:

@@ -134,3 +134,20 @@ def test_real_sets_are_read_with_the_classes_that_the_protocol_says(
             entry.n_features,
             entry.n_classes,
         )
+
+
+def test_the_papers_network_runs_all_epochs_and_keeps_the_last_weights() -> None:
+    from ordinoise import OrdinalMLPClassifier
+
+    data = synthetic(100, random_state=0)
+    objective = Objective("cross_entropy", level_table(4)[None])
+    training = train_network(data.features, data.labels, objective, SETTINGS, np.random.default_rng(0))
+    assert (training.n_epochs, training.best_epoch, training.validation_curve) == (3, 3, [])
+    settings: dict[str, Any] = {
+        "max_iter": 3,
+        "batch_size": 16,
+        "thresholds": SETTINGS.thresholds,
+        "activation": SETTINGS.activation,
+    }
+    model = OrdinalMLPClassifier(early_stopping=False, random_state=0, **settings).fit(data.features, data.labels)
+    assert (model.n_iter_, model.n_updates_, model.validation_curve_) == (3, training.n_updates, [])

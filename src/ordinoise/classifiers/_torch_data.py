@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from ordinoise.learners.torch.settings import TrainingSettings
     from ordinoise.learners.torch.team import Team
 
+HEAD_RATE = 0.03
+"""Learning rate of the head on a module of the user's, with early stopping. The thresholds of a sharp head are 8 to 12
+apart and start 2 apart; at the module's own rate they get there after it has begun to memorize labels. On digits (seeds
+101 and 102, noise known) ten times the module's rate of .003 took the error from .169 to .093 with batch normalization
+and from .198 to .178 without."""
 STREAM_ROWS = 10**9  # stands for an unknown number of rows: the automatic batch is then the largest
 
 
@@ -57,6 +62,11 @@ class Task:
     scale: Floats | None = None
     n_rows: int | None = None
 
+    @property
+    def stops(self) -> bool:
+        """Whether there are samples to stop by."""
+        return self.validation is not None
+
 
 def array_task(
     model: OrdinalTorchClassifier,
@@ -69,6 +79,7 @@ def array_task(
     *,
     reset: bool = True,
     classes: Any = None,
+    in_parts: bool = False,
 ) -> Task:
     """The task of samples in memory: an array, a frame or a tensor."""
     from ordinoise.learners.torch.samples import array_batches
@@ -83,7 +94,8 @@ def array_task(
         model.noise, _estimation_inputs(model, features), ranks, len(ordered), _as_numpy(raters), noise_seed,
         base=_base_parameters(model),
     )  # fmt: skip
-    fraction = model._stopping_share() if validation is None else 0.0
+    holds_out = validation is None and not in_parts
+    fraction = model._stopping_share(int(np.count_nonzero(weights))) if holds_out else 0.0
     rows, stopping_rows = split_rows(ranks, weights, fraction, rng)
     weights = weights / weights[rows].mean()
     size = model._batch_rows(len(rows))
@@ -105,15 +117,18 @@ def array_task(
 def dataset_task(model: OrdinalTorchClassifier, X: Any, validation: Any, rng: np.random.Generator, team: Team) -> Task:
     """The task of a dataset or a stream, which yields its own labels."""
     from ordinoise.learners.torch.parquet import ParquetStream, summary
-    from ordinoise.learners.torch.samples import dataset_batches, n_samples, split_dataset
+    from ordinoise.learners.torch.samples import can_split, dataset_batches, n_samples, split_dataset
 
     classes = dataset_classes(model)
     noise = _known_noise(model.noise, len(classes))
     read = _reader(model, classes)
     _, seed = rng.integers(2**31, size=2).tolist()  # two draws as for arrays, so that both get the same initial weights
     (source, rows), stopping = (X, None), None
-    if model.early_stopping and validation is None:
-        (source, rows), held_out = split_dataset(X, model._stopping_share(), seed)
+    fraction = 0.0
+    if validation is None and (can_split(X) or not isinstance(model.early_stopping, str)):
+        fraction = model._stopping_share(n_samples(X) or 0)
+    if fraction:
+        (source, rows), held_out = split_dataset(X, fraction, seed)
         stopping = dataset_batches(held_out[0], read, 1024, False, seed, model.num_workers, held_out[1])
     elif validation is not None:
         stopping = _validation_batches(model, validation, classes, noise)
@@ -148,7 +163,8 @@ def start(model: OrdinalTorchClassifier, task: Task) -> OrdinalModule:
     scaling = None if task.center is None else (task.center, task.scale)
     head = (len(task.classes), model.thresholds, task.class_frequencies)
     if model.module is None:
-        return default_model(task.training, model._layer_sizes(), model.activation, scaling, *head)
+        sizes = model._layer_sizes(stops=task.stops)
+        return default_model(task.training, sizes, model.activation, scaling, *head)
     return model_on(model.module, task.training, scaling, *head)
 
 
@@ -171,7 +187,7 @@ def objective_for(model: OrdinalTorchClassifier, task: Task) -> Objective:
 
 
 def training_settings(
-    model: OrdinalTorchClassifier, seed: int, max_epochs: int, checkpoint_dir: Any
+    model: OrdinalTorchClassifier, task: Task, seed: int, max_epochs: int, checkpoint_dir: Any
 ) -> TrainingSettings:
     """The settings of the training loop, checked."""
     from ordinoise.learners.torch.settings import TrainingSettings
@@ -180,10 +196,12 @@ def training_settings(
         max_epochs=max_epochs,
         patience=as_count("n_iter_no_change", model.n_iter_no_change, 1),
         tolerance=as_number("tol", model.tol, 0.0, np.inf),
+        averages=True,
         clip_norm=model.max_grad_norm,
         precision=model.precision,
         schedule=model.scheduler_step,
         decay_thresholds=model.decay_thresholds,
+        head_rate=_head_rate(model, task),
         device=model.device,
         seed=seed,
         checkpoint=None if checkpoint_dir is None else Path(checkpoint_dir) / "checkpoint.safetensors",
@@ -191,12 +209,24 @@ def training_settings(
     )
 
 
-def make_optimizer(model: OrdinalTorchClassifier) -> Any:
+def _head_rate(model: OrdinalTorchClassifier, task: Task) -> float | None:
+    """Learning rate of the head; None if it is the optimizer's.
+
+    One update of n weights by 1 / n moves a score of n features, each of order one, by at most one.
+    """
+    is_automatic = model.optimizer is None and isinstance(model.learning_rate_init, str)
+    if not (task.stops and is_automatic and model.module is not None):
+        return None
+    return max(min(HEAD_RATE, 1 / (model.module_.head.in_features or 1)), model._learning_rate(stops=True))
+
+
+def make_optimizer(model: OrdinalTorchClassifier, task: Task) -> Any:
     """A callable that takes parameter groups and returns the optimizer."""
     from ordinoise.learners.torch.training import adamw
 
-    rate = as_number("learning_rate_init", model.learning_rate_init, 0.0, np.inf, open_low=True)
-    decay = as_number("weight_decay", model.weight_decay, 0.0, np.inf)
+    body: Any = model.module_.module
+    n_columns = body.widths[0] if model.module is None else 1
+    rate, decay = model._learning_rate(stops=task.stops), model._decay(stops=task.stops, n_columns=n_columns)
     chosen = adamw if model.optimizer is None else model.optimizer
     if not callable(chosen):
         raise complain("optimizer", "be a class of torch.optim or a callable of parameter groups", repr(chosen))

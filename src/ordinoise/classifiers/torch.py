@@ -61,20 +61,21 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
         Called with the optimizer, returns a learning-rate scheduler.
     scheduler_step : {"epoch", "update"}, default="epoch"
         When the scheduler takes a step.
-    learning_rate_init : float, default=0.001
-        Learning rate of the optimizer.
+    learning_rate_init : float or "auto", default="auto"
+        Learning rate of the optimizer. "auto" is that of `OrdinalMLPClassifier`; on a module of your own, AdamW with
+        early stopping then trains the head at up to 0.03, so that it is sharp before the module memorizes labels.
     batch_size : int or "auto", default="auto"
         Samples per update, over all processes; "auto" is one per 1000 samples, at least 16 and at most 256.
     max_iter : int, default=200
         Number of epochs; with early stopping, at most.
-    weight_decay : float, default=0.01
-        Weight decay of the optimizer.
+    weight_decay : float or "auto", default="auto"
+        Weight decay of the optimizer. "auto" is that of `OrdinalMLPClassifier`, and 0.01 on a module of your own.
     decay_thresholds : bool, default=False
         Whether weight decay applies to the thresholds too, as in the paper.
     max_grad_norm : float, optional
         Gradients with a larger norm are scaled down to it.
     early_stopping, validation_fraction, n_iter_no_change, tol, shuffle
-        As in `OrdinalMLPClassifier`.
+        As in `OrdinalMLPClassifier`. "auto" runs all epochs on a dataset that cannot be split; pass `validation`.
     standardize : bool or "auto", default="auto"
         Whether to center and scale the features inside; "auto" does so for the default module.
     device : str, default="auto"
@@ -138,18 +139,18 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
     classes: Any = None
     class_weight: Any = None
     estimate_with: str = "features"
-    hidden_layer_sizes: Any = (10,)
+    hidden_layer_sizes: Any = "auto"
     activation: str = "relu"
     optimizer: Any = None
     scheduler: Any = None
     scheduler_step: str = "epoch"
-    learning_rate_init: float = 0.001
+    learning_rate_init: float | str = "auto"
     batch_size: int | str = "auto"
     max_iter: int = 200
-    weight_decay: float = 0.01
+    weight_decay: float | str = "auto"
     decay_thresholds: bool = False
     max_grad_norm: float | None = None
-    early_stopping: bool = False
+    early_stopping: bool | str = "auto"
     validation_fraction: float = 0.1
     n_iter_no_change: int = 10
     tol: float = 1e-4
@@ -231,8 +232,9 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
                 task = dataset_task(self, X, validation, rng, team)
             else:
                 task = array_task(
-                    self, X, y, sample_weight, raters, validation, rng, reset=not continues, classes=classes
-                )
+                    self, X, y, sample_weight, raters, validation, rng,
+                    reset=not continues, classes=classes, in_parts=in_parts,
+                )  # fmt: skip
             as_decision(self.decision, len(task.classes))
             if continues:
                 self._check_same_classes(task.classes)
@@ -241,7 +243,7 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
                 with own_randomness(seed, team.device):
                     self.module_, self.optimizer_state_ = start(self, task), None
             self.classes_, self.noise_ = task.classes, task.noise
-            settings = training_settings(self, seed, max_epochs, None if in_parts else self.checkpoint_dir)
+            settings = training_settings(self, task, seed, max_epochs, None if in_parts else self.checkpoint_dir)
             self._keep(self._train(task, settings, team.is_lead), adds=continues and in_parts)
         self._keep_facts(recorded_counts(y, self.classes_), adds=continues and in_parts)
         return self
@@ -257,7 +259,7 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
                 objective_for(self, task),
                 settings,
                 validation=task.validation,
-                optimizer=make_optimizer(self),
+                optimizer=make_optimizer(self, task),
                 scheduler=self.scheduler,
                 callbacks=[*bar, *self.callbacks],
                 optimizer_state=self.optimizer_state_,

@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -175,6 +176,24 @@ def test_early_stopping_gives_back_the_best_network(loss: str) -> None:
     curves = zip(training.loss_curve, training.validation_curve, strict=True)
     assert told == [(epoch, *losses) for epoch, losses in enumerate(curves, start=1)]
     assert training.optimizer_state.n_updates == training.best_epoch * 8
+
+
+def test_averaged_weights_are_those_of_all_epochs_with_more_of_the_later() -> None:
+    rows = np.arange(len(LABELS))
+    parts: dict[str, Any] = {"rows": rows[:120], "validation_rows": rows[120:], "patience": 100}
+    alone = [trained(rows=rows[:120], max_epochs=epoch).network.parameters.astype(np.float64) for epoch in (1, 2, 3)]
+    average = alone[0]
+    for epoch, weights in enumerate(alone[1:], start=2):
+        share = 4 / (epoch + 3)
+        average = (1 - share) * average + share * weights
+    training = trained(max_epochs=3, averages=True, **parts)
+    assert training.best_epoch == 3
+    np.testing.assert_allclose(training.network.parameters, average, rtol=1e-5, atol=1e-6)
+    again = mean_loss(training.network, FEATURES, LABELS, PLAIN, rows=rows[120:])
+    assert again == pytest.approx(training.validation_curve[-1], rel=1e-6)
+    last = trained(max_epochs=3, **parts)
+    assert training.loss_curve == last.loss_curve
+    np.testing.assert_array_equal(training.optimizer_state.first_moment, last.optimizer_state.first_moment)
 
 
 def test_without_validation_rows_every_epoch_is_run() -> None:

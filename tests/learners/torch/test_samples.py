@@ -62,7 +62,10 @@ class Walked(IterableDataset):
 
 
 SCALED = StandardScaler().fit_transform(X).astype(np.float32)
-ON_DATASETS: dict[str, Any] = FAST | {"module": lambda: torch.nn.Linear(3, 6), "thresholds": "free"}
+# All epochs: the held-out part of an array is stratified, that of a dataset is not.
+ON_DATASETS: dict[str, Any] = FAST | {
+    "module": lambda: torch.nn.Linear(3, 6), "thresholds": "free", "early_stopping": False,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("num_workers", [0, 1])
@@ -123,6 +126,13 @@ def test_a_parquet_folder_is_learnt_from_as_from_memory(parquet_folder: Path, ea
     assert agreed.mean() > 0.85
     assert np.abs(streamed.predict(stream) - labels - 1).mean() < 0.35
     assert len(streamed.validation_curve_) == (streamed.n_iter_ if early_stopping else 0)
+
+
+def test_datasets_stop_early_by_default_where_a_part_of_them_can_be_held_out() -> None:
+    model = OrdinalTorchClassifier(**(ON_DATASETS | {"early_stopping": "auto", "classes": [0, 1, 2, 3]}))
+    assert model.fit(Mapped(SCALED, Y)).validation_curve_
+    assert model.fit(Mapped(SCALED[:199], Y[:199])).validation_curve_ == []
+    assert model.fit(Walked(SCALED, Y)).validation_curve_ == []
 
 
 BAD_DATASETS: list[tuple[dict[str, Any], Any, dict[str, Any], str]] = [

@@ -249,6 +249,26 @@ def test_early_stopping_gives_back_the_best_epoch() -> None:
     assert not training.model.training
 
 
+def test_averaged_weights_are_those_of_all_epochs_with_more_of_the_later() -> None:
+    def trained(averages: bool) -> tuple[Any, list[dict[str, Any]]]:
+        seen: list[dict[str, Any]] = []
+        note = [lambda epoch: seen.append({name: one.clone() for name, one in epoch.model.state_dict().items()})]
+        return run(6, callbacks=note, patience=50, averages=averages), seen
+
+    training, seen = trained(True)
+    _, alone = trained(False)
+    torch.testing.assert_close(seen, alone, rtol=0, atol=0)  # training itself is not changed
+    average = seen[0]
+    for epoch, weights in enumerate(seen[1 : training.best_epoch], start=2):
+        share = 4 / (epoch + 3)
+        average = {
+            name: (1 - share) * average[name] + share * weight if weight.is_floating_point() else weight
+            for name, weight in weights.items()
+        }
+    assert training.best_epoch > 1
+    torch.testing.assert_close(dict(training.model.state_dict()), average)
+
+
 def test_a_callback_sees_every_epoch_and_can_end_the_training() -> None:
     seen: list[tuple[int, float, float | None]] = []
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import as_count, as_labels, as_same_length, as_weights, complain
+from ordinoise.crossfit import average_weight
 
 from ._workspace import Workspace
 from .layout import Float32s
@@ -88,6 +89,7 @@ def train(
     validation_rows: ArrayLike | None = None,
     patience: int = 10,
     tolerance: float = 1e-4,
+    averages: bool = False,
     optimizer_state: OptimizerState | None = None,
     on_epoch: Callable[[int, float, float | None], None] | None = None,
 ) -> Training:
@@ -118,6 +120,9 @@ def train(
     patience, tolerance
         With validation rows, training stops when their loss has not fallen by `tolerance` for `patience` epochs, and
         the network of the best epoch is returned.
+    averages : bool
+        Whether the validation rows judge, and the result has, weights averaged over the epochs instead of the last:
+        epoch t enters the average with weight 4 / (t + 3), so that later epochs count more.
     optimizer_state : OptimizerState, optional
         State to continue from.
     on_epoch : callable, optional
@@ -139,15 +144,19 @@ def train(
         workspace.moments = (state.first_moment, state.second_moment, state.n_updates)
     losses: list[float] = []
     validation: list[float] = []
-    inversions, best = 0, _Best(patience, tolerance)
+    inversions, best, average = 0, _Best(patience, tolerance), workspace.parameters
     for epoch in range(1, max_epochs + 1):
         order = rng.permutation(training_rows) if optimizer.shuffle else training_rows
         loss, unordered = workspace.train(order)
         losses.append(_finite(loss, epoch))
         inversions += unordered
         if stopping_rows is not None:
+            current = workspace.parameters
+            average = _averaged(average, current, epoch) if averages else current
+            workspace.parameters = average
             validation.append(_finite(workspace.mean_loss(stopping_rows), epoch))
             best.note(epoch, validation[-1], workspace)
+            workspace.parameters = current
         if on_epoch is not None:
             on_epoch(epoch, losses[-1], validation[-1] if validation else None)
         if best.is_long_ago(epoch):
@@ -203,6 +212,12 @@ class _Best:
     def restore(self, workspace: Workspace) -> None:
         if self._kept is not None:
             workspace.parameters, workspace.moments = self._kept
+
+
+def _averaged(average: Float32s, current: Float32s, epoch: int) -> Float32s:
+    """The average of all epochs' weights after this one; that of the first epoch is its own weights."""
+    share = np.float32(average_weight(epoch))
+    return (1 - share) * average + share * current
 
 
 def _finite(loss: float, epoch: int) -> float:

@@ -9,7 +9,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ordinoise.crossfit import average_weight
 from ordinoise.learners.torch.team import Team
+
+Weights = dict[str, Tensor]
 
 
 @dataclass
@@ -66,9 +69,14 @@ class Progress:
         self.inversions.fill_(inversions)
 
 
+def copied(weights: Weights) -> Weights:
+    """A copy of weights and buffers that training does not change."""
+    return {name: weight.detach().clone() for name, weight in weights.items()}
+
+
 @dataclass
 class Best:
-    """The epoch with the least validation loss, and its weights."""
+    """The epoch with the least validation loss, and its weights; the average of the weights of all epochs."""
 
     patience: int
     tolerance: float
@@ -76,13 +84,24 @@ class Best:
     loss: float = math.inf
     milestone: float = math.inf
     milestone_epoch: int = 0
-    weights: dict[str, Tensor] | None = None
+    weights: Weights | None = None
+    average: Weights | None = None
+
+    def averaged(self, epoch: int, model: nn.Module) -> Weights:
+        """The average after this epoch; whole numbers, such as counts of batches, are the last."""
+        current = model.state_dict()
+        if self.average is None:
+            self.average = copied(current)
+        for name, weight in self.average.items():
+            here = current[name].to(weight.device)  # the average of a checkpoint is on the processor
+            weight.lerp_(here, average_weight(epoch)) if weight.is_floating_point() else weight.copy_(here)
+        return self.average
 
     def note(self, epoch: int, loss: float, model: nn.Module) -> bool:
         """Keep the epoch if it is the best; True if `patience` epochs have passed since the loss last fell enough."""
         if loss < self.loss:
             self.epoch, self.loss = epoch, loss
-            self.weights = {name: weight.detach().clone() for name, weight in model.state_dict().items()}
+            self.weights = copied(model.state_dict())
         if loss < self.milestone - self.tolerance:
             self.milestone, self.milestone_epoch = loss, epoch
         return epoch - self.milestone_epoch >= self.patience

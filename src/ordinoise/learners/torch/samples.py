@@ -111,6 +111,11 @@ def n_samples(X: Any) -> int | None:
     return len(X) if hasattr(X, "__len__") else None
 
 
+def can_split(X: Any) -> bool:
+    """Whether a part of a dataset can be held out: it has an index, or row groups."""
+    return X.n_row_groups > 1 if isinstance(X, ParquetStream) else not isinstance(X, IterableDataset)
+
+
 def split_dataset(X: Any, fraction: float, seed: int) -> tuple[tuple[Any, Ints | None], tuple[Any, Ints | None]]:
     """A training part and a validation part, each a dataset and the rows of it to use."""
     if isinstance(X, ParquetStream):

@@ -35,6 +35,9 @@ class TrainingSettings:
     patience, tolerance
         With validation data, training stops when their loss has not fallen by `tolerance` for `patience` epochs, and
         the weights of the best epoch are restored.
+    averages : bool
+        Whether the validation data judge, and the result has, weights averaged over the epochs instead of the last:
+        epoch t enters the average with weight 4 / (t + 3), so that later epochs count more.
     clip_norm : float, optional
         Largest norm of the gradient; larger ones are scaled down to it.
     precision : {"float32", "bfloat16", "float16"}
@@ -43,6 +46,8 @@ class TrainingSettings:
         When the scheduler takes a step.
     decay_thresholds : bool
         Whether weight decay also applies to the thresholds, as in the paper.
+    head_rate : float, optional
+        Learning rate of the head's weights and thresholds; the optimizer's own by default.
     device : str
         "auto" takes a GPU if there is one.
     seed : int
@@ -56,10 +61,12 @@ class TrainingSettings:
     max_epochs: int = 200
     patience: int = 10
     tolerance: float = 1e-4
+    averages: bool = False
     clip_norm: float | None = None
     precision: str = "float32"
     schedule: str = "epoch"
     decay_thresholds: bool = False
+    head_rate: float | None = None
     device: str = "auto"
     seed: int = 0
     checkpoint: Path | None = None

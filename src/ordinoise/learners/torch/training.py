@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from inspect import signature
 from typing import Any
 
@@ -16,7 +16,7 @@ from torch.optim import Optimizer
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from ordinoise._validation import complain
-from ordinoise.learners.torch._progress import Best, Progress
+from ordinoise.learners.torch._progress import Best, Progress, copied
 from ordinoise.learners.torch._saved import Run, identity_of
 from ordinoise.learners.torch.batches import Batch, Batches
 from ordinoise.learners.torch.heads import OrderedThresholdHead, OrdinalModule
@@ -80,7 +80,7 @@ def train(
     with joined(settings.device) as team, own_randomness(settings.seed, team.device):
         model.to(team.device)
         objective = objective.to(team.device)
-        stepper = optimizer(parameter_groups(model, settings.decay_thresholds))
+        stepper = optimizer(parameter_groups(model, settings.decay_thresholds, settings.head_rate))
         if optimizer_state is not None:
             stepper.load_state_dict(optimizer_state)
         rates = None if scheduler is None else scheduler(stepper)
@@ -117,10 +117,11 @@ def train(
             _check_finite(train_loss, progress.epoch)
             test_loss = None
             if validation is not None:
-                test_loss = mean_loss(model, validation, objective, team, settings.precision)
-                _check_finite(test_loss, progress.epoch)
-                progress.validation_curve.append(test_loss)
-                progress.is_over = best.note(progress.epoch, test_loss, model)
+                with _averaged(model, best, progress.epoch) if settings.averages else nullcontext():
+                    test_loss = mean_loss(model, validation, objective, team, settings.precision)
+                    _check_finite(test_loss, progress.epoch)
+                    progress.validation_curve.append(test_loss)
+                    progress.is_over = best.note(progress.epoch, test_loss, model)
             if rates is not None and settings.schedule == "epoch":
                 _step_epoch(rates, train_loss if test_loss is None else test_loss)
             epoch = Epoch(progress.epoch, train_loss, test_loss, model, stepper)
@@ -160,14 +161,32 @@ def mean_loss(
     return float(loss / weight)
 
 
-def parameter_groups(model: OrdinalModule, decay_thresholds: bool = False) -> list[dict[str, Any]]:
-    """Trainable weights, then the thresholds, which have no weight decay unless `decay_thresholds`."""
-    thresholds = model.head.offsets
-    rest = [weight for weight in model.parameters() if weight.requires_grad and weight is not thresholds]
-    own: dict[str, Any] = {"params": [thresholds]}
-    if not decay_thresholds:
-        own["weight_decay"] = 0.0
-    return [{"params": rest}, own] if rest else [own]
+@contextmanager
+def _averaged(model: OrdinalModule, best: Best, epoch: int) -> Iterator[None]:
+    """The model with the average of its weights over the epochs, then with its own again."""
+    current = copied(model.state_dict())
+    model.load_state_dict(best.averaged(epoch, model))
+    yield
+    model.load_state_dict(current)
+
+
+def parameter_groups(
+    model: OrdinalModule, decay_thresholds: bool = False, head_rate: float | None = None
+) -> list[dict[str, Any]]:
+    """Trainable weights, then the thresholds, which have no weight decay unless `decay_thresholds`.
+
+    With a `head_rate`, the head's weights are a group of their own in between; it is their learning rate and that of
+    the thresholds.
+    """
+    thresholds, rate = model.head.offsets, {} if head_rate is None else {"lr": head_rate}
+    head = [] if head_rate is None else [weight for weight in model.head.parameters() if weight is not thresholds]
+    apart = {id(weight) for weight in (*head, thresholds)}
+    rest = [weight for weight in model.parameters() if weight.requires_grad and id(weight) not in apart]
+    decay = {} if decay_thresholds else {"weight_decay": 0.0}
+    groups: list[dict[str, Any]] = [
+        {"params": rest}, {"params": head, **rate}, {"params": [thresholds], **rate, **decay},
+    ]  # fmt: skip
+    return [group for group in groups if group["params"]]
 
 
 def _in_step(
