@@ -89,3 +89,40 @@ def test_no_validation_part_without_a_share() -> None:
     rows, validation = split_rows(np.zeros(4, dtype=np.int64), np.array([1.0, 0, 1, 1]), 0.0, np.random.default_rng(0))
     assert rows.tolist() == [0, 2, 3]
     assert validation is None
+
+
+@given(st.integers(2, 30), st.integers(2, 6), st.integers(0, 2**32 - 1))
+def test_a_group_is_in_one_fold_and_no_fold_is_empty(n_groups: int, n_folds: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=3 * n_groups)]))
+    ranks = rng.integers(0, 4, len(groups))
+    folds = stratified_folds(ranks, n_folds, rng, groups)
+    assert all(len(set(folds[groups == group])) == 1 for group in range(n_groups))
+    assert set(folds) == set(range(min(n_folds, n_groups)))
+
+
+def test_groups_are_spread_so_that_classes_and_sizes_differ_little() -> None:
+    rng = np.random.default_rng(0)
+    groups = rng.integers(200, size=2000)
+    ranks = (groups % 5) * (rng.random(2000) < 0.8)  # most rows of a group share a label
+    folds = stratified_folds(ranks, 5, rng, groups)
+    counts = np.array([np.bincount(folds[ranks == k], minlength=5) for k in range(5)])
+    assert np.ptp(np.bincount(folds)) < 0.1 * 400
+    assert (np.ptp(counts, axis=1) < 0.25 * counts.mean(axis=1)).all()
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.75])
+def test_a_split_keeps_groups_together_and_about_the_share(share: float) -> None:
+    rng = np.random.default_rng(0)
+    groups, ranks = rng.integers(100, size=1000), rng.integers(3, size=1000)
+    training, validation = split_rows(ranks, np.ones(1000), share, rng, groups)
+    assert validation is not None
+    assert not set(groups[training]) & set(groups[validation])
+    assert abs(len(validation) / 1000 - share) < 0.05
+    assert len(training) + len(validation) == 1000
+
+
+def test_a_single_group_cannot_be_split() -> None:
+    one = np.zeros(10, dtype=np.int64)
+    with pytest.raises(ValueError, match="groups must hold at least 2 distinct values, to keep one apart, got 1"):
+        stratified_folds(one, 5, np.random.default_rng(0), one)

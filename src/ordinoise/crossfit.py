@@ -20,14 +20,41 @@ SMALLEST_BATCH, LARGEST_BATCH, ROWS_PER_BATCH_ROW = 16, 256, 1000
 """Automatic batch size: 16 is the paper's; the growth and the largest are round numbers, chosen by no run."""
 
 
-def stratified_folds(ranks: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
-    """Fold of every sample, 0..n_folds-1; the counts of a class differ by at most one between folds."""
+def stratified_folds(ranks: Ints, n_folds: int, rng: np.random.Generator, groups: Ints | None = None) -> Ints:
+    """Fold of every sample, 0..n_folds-1; the counts of a class differ by at most one between folds.
+
+    With `groups`, numbers from 0, all samples of a group are in one fold, and the counts differ as little as that
+    allows. There are then at most as many folds as groups.
+    """
     n_folds = as_count("n_folds", n_folds, 2)
+    if groups is not None:
+        return _grouped_folds(ranks, n_folds, rng, groups)
     if len(ranks) < n_folds:
         raise complain("n_folds", f"be at most the number of samples ({len(ranks)})", n_folds)
     folds = np.empty(len(ranks), dtype=np.int64)
     folds[np.lexsort((rng.random(len(ranks)), ranks))] = np.arange(len(ranks)) % n_folds
     return folds
+
+
+def _grouped_folds(ranks: Ints, n_folds: int, rng: np.random.Generator, groups: Ints) -> Ints:
+    """Every group, the largest first, goes where its classes are rarest so far.
+
+    With counts c[f, k] of fold f and g[k] of the group, both as shares of all samples of class k, that is the fold of
+    the least ``sum_k c[f, k] g[k]``: the sum of squares of c then grows least. The size counts as one more class, so
+    that an empty fold is always filled first.
+    """
+    names, numbers = np.unique(groups, return_inverse=True)
+    if len(names) < 2:
+        raise complain("groups", "hold at least 2 distinct values, to keep one apart", len(names))
+    counts = np.zeros((len(names), int(ranks.max()) + 2))
+    np.add.at(counts, (numbers, ranks), 1)
+    counts[:, -1] = counts.sum(axis=1)
+    shares = counts / np.maximum(counts.sum(axis=0), 1)
+    filled, fold_of = np.zeros((min(n_folds, len(names)), counts.shape[1])), np.empty(len(names), dtype=np.int64)
+    for group in np.lexsort((rng.random(len(names)), -counts[:, -1])):
+        fold_of[group] = fold = int((filled @ shares[group]).argmin())
+        filled[fold] += shares[group]
+    return fold_of[numbers]
 
 
 def n_workers(n_jobs: int | None, n_tasks: int) -> int:
@@ -43,6 +70,7 @@ def out_of_fold(
     n_folds: int,
     rng: np.random.Generator,
     n_jobs: int | None = None,
+    groups: Ints | None = None,
 ) -> Floats:
     """Class probabilities of every sample from models that did not see it, shape (n_samples, n_classes).
 
@@ -54,8 +82,11 @@ def out_of_fold(
         Labels 0..n_classes-1, spread evenly over the folds.
     n_jobs : int, optional
         Number of folds at a time, in threads; one per processor by default. The result does not depend on it.
+    groups : array of shape (n_samples,), optional
+        Numbers from 0; no sample is predicted by a model that saw another one of its group.
     """
-    folds = stratified_folds(ranks, n_folds, rng)
+    folds = stratified_folds(ranks, n_folds, rng, groups)
+    n_folds = int(folds.max()) + 1
     seeds = rng.integers(2**31, size=n_folds).tolist()
     probabilities = np.empty((len(ranks), n_classes))
 
@@ -69,9 +100,18 @@ def out_of_fold(
     return probabilities
 
 
-def fitted_probabilities(model: Any, X: Any, ranks: Ints, n_classes: int, training: Ints, test: Ints) -> Floats:
-    """Class probabilities of the test rows, one column per class, by `model` fitted to the training rows."""
-    model.fit(rows_of(X, training), ranks[training])
+def fitted_probabilities(
+    model: Any, X: Any, ranks: Ints, n_classes: int, training: Ints, test: Ints, groups: Ints | None = None
+) -> Floats:
+    """Class probabilities of the test rows, one column per class, by `model` fitted to the training rows.
+
+    A model whose `fit` takes groups gets them: it may hold out rows of its own.
+    """
+    from sklearn.utils.validation import has_fit_parameter
+
+    takes = groups is not None and has_fit_parameter(model, "groups")
+    more = {"groups": groups[training]} if takes and groups is not None else {}
+    model.fit(rows_of(X, training), ranks[training], **more)
     return with_every_class(model.predict_proba(rows_of(X, test)), model.classes_, n_classes)
 
 
@@ -124,17 +164,23 @@ def center_and_scale(X: NDArray[np.floating], rows: Ints, weights: Floats) -> tu
 
 
 def split_rows(
-    ranks: Ints, weights: Floats, validation_fraction: float, rng: np.random.Generator
+    ranks: Ints, weights: Floats, validation_fraction: float, rng: np.random.Generator, groups: Ints | None = None
 ) -> tuple[Ints, Ints | None]:
     """Rows to train on and rows to stop by, stratified by class; rows with zero weight are ignored.
 
-    The second is None for a `validation_fraction` of 0.
+    The second is None for a `validation_fraction` of 0. All rows of one of the `groups` are on one side.
     """
     rows = np.flatnonzero(weights)
     if validation_fraction == 0:
         return rows, None
     if len(rows) < 2:
         raise complain("early_stopping", "be False for fewer than 2 samples", "True")
+    if groups is not None:
+        n_parts = max(round(1 / min(validation_fraction, 1 - validation_fraction)), 2)
+        parts = stratified_folds(ranks[rows], n_parts, rng, groups[rows])
+        is_one = parts == rng.integers(parts.max() + 1)
+        held_out = is_one if validation_fraction <= 0.5 else ~is_one
+        return rows[~held_out], rows[held_out]
     by_class = rows[np.lexsort((rng.random(len(rows)), ranks[rows]))]
     n_validation = min(max(1, round(validation_fraction * len(rows))), len(rows) - 1)
     picked = np.zeros(len(rows), dtype=bool)

@@ -60,6 +60,44 @@ def as_known_kind(argument: str, column: NDArray[Any]) -> NDArray[Any]:
     return column
 
 
+def distinct(argument: str, values: Any, n_entries: int, other: str) -> tuple[NDArray[Any], Ints]:
+    """The distinct values of a column, sorted, and the position of each entry among them.
+
+    None may be missing, and there must be as many as in `other`, which has `n_entries`.
+    """
+    column = as_column(argument, values)
+    as_same_length(argument, len(column), other, n_entries)
+    for place, value in enumerate(column.tolist() if column.dtype.kind in "fO" else ()):
+        if _is_missing(value):
+            raise complain(argument, "have no missing value", f"{value} at {place}", "drop such entries")
+    try:
+        found, numbers = np.unique(column, return_inverse=True)
+    except TypeError:
+        raise complain(argument, "be all numbers or all text", "a mixture") from None
+    return found, numbers.astype(np.int64)
+
+
+def as_groups(groups: Any, n_samples: int) -> Ints | None:
+    """The number of each row's group, from 0; None where no groups are given."""
+    return None if groups is None else distinct("groups", groups, n_samples, "X")[1]
+
+
+def joined_groups(groups: Any, items: Any, n_samples: int) -> Ints | None:
+    """Groups that keep the rows of an item together too; an item belongs to one group."""
+    together = as_groups(groups, n_samples)
+    if items is None:
+        return together
+    names, numbers = distinct("items", items, n_samples, "X")
+    if together is None:
+        return numbers
+    group_of = np.zeros(len(names), dtype=np.int64)
+    group_of[numbers] = together
+    split = np.flatnonzero(group_of[numbers] != together)
+    if len(split):
+        raise complain("groups", "be the same in all rows of an item", f"two groups for {names[numbers[split[0]]]}")
+    return together
+
+
 def _is_missing(value: Any) -> bool:
     """Whether a cell is None, NaN, or the missing value of pandas."""
     if value is None:

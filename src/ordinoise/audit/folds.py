@@ -19,6 +19,7 @@ def out_of_fold_probabilities(
     n_folds: int,
     rng: np.random.Generator,
     n_jobs: int | None = None,
+    groups: Ints | None = None,
 ) -> Floats:
     """Class probabilities of each sample, shape (n_samples, n_classes), by a clone fitted on the other folds.
 
@@ -29,9 +30,9 @@ def out_of_fold_probabilities(
 
     def fit_predict(training: Ints, test: Ints, seed: int) -> Floats:
         model = _with_noise(seeded_clone(estimator, seed), noise_matrix)
-        return fitted_probabilities(model, X, recorded, n_classes, training, test)
+        return fitted_probabilities(model, X, recorded, n_classes, training, test, groups)
 
-    return out_of_fold(fit_predict, recorded, n_classes, n_folds=n_folds, rng=rng, n_jobs=n_jobs)
+    return out_of_fold(fit_predict, recorded, n_classes, n_folds=n_folds, rng=rng, n_jobs=n_jobs, groups=groups)
 
 
 def noise_prefix(estimator: Any) -> str | None:

@@ -28,7 +28,7 @@ from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_o
 from ordinoise.audit.posterior import calibrated, credit_in_doubt, deconvolved, posterior
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.estimation.resolution import resolve_noise
-from ordinoise.labels import as_column, ordered_classes, ranks_of
+from ordinoise.labels import as_column, as_groups, ordered_classes, ranks_of
 from ordinoise.noise import Noise
 
 # Deconvolution steps, chosen by `studies.audit`: few before calibration, which sharpens too, more without it.
@@ -46,6 +46,7 @@ def find_label_issues(
     rank_by: str = "auto",
     classes: Sequence[Any] | NDArray[Any] | None = None,
     trusted: Any = None,
+    groups: Any = None,
     confidence: float = 0.95,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -77,6 +78,8 @@ def find_label_issues(
         The grades from lowest to highest, if `y` is text or lacks some.
     trusted : (rows, labels), optional
         Numbers of rows whose true label is known, and those labels; for the default estimator.
+    groups : column of shape (n_samples,), optional
+        Rows of one group (a patient, a query, an item with several labels) are judged by models that saw none of them.
     confidence : float, default=0.95
         Level of the interval of `expected_wrong`.
     random_state : int, Generator, RandomState or None
@@ -102,7 +105,7 @@ def find_label_issues(
     options: dict[str, Any] = {"calibrate": calibrate, "rank_by": rank_by, "confidence": confidence}
     if estimator is None:
         model = OrdinalClassifier(noise=noise, classes=classes, n_jobs=n_jobs, random_state=random_state)
-        model.fit(X, y, trusted=trusted)
+        model.fit(X, y, trusted=trusted, groups=groups)
         assert model.out_of_fold_ is not None
         found = issues_from_probabilities(model.out_of_fold_, y, model.noise_, classes=model.classes_, **options)
         return replace(found, library=library_of(X))
@@ -119,9 +122,10 @@ def find_label_issues(
         raise complain("estimator", "have predict_proba", type(estimator).__name__)
     rng = as_generator(random_state)
     # The default noise estimator takes arrays of numbers only.
-    known, _ = resolve_noise(noise, _numbers(table), recorded, len(ordered), None, int(rng.integers(2**31)))
+    seed, together = int(rng.integers(2**31)), as_groups(groups, len(recorded))
+    known, _ = resolve_noise(noise, _numbers(table), recorded, len(ordered), None, seed, groups=together)
     _refuse_impossible(recorded, known.matrix, ordered)
-    probabilities = out_of_fold_probabilities(estimator, table, recorded, known.matrix, n_folds, rng, n_jobs)
+    probabilities = out_of_fold_probabilities(estimator, table, recorded, known.matrix, n_folds, rng, n_jobs, together)
     of = "recorded" if noise_prefix(estimator) is None else "true"
     found = issues_from_probabilities(probabilities, y, known, of=of, classes=ordered, **options)
     return replace(found, library=library_of(table))

@@ -16,7 +16,7 @@ from ordinoise._validation import Floats, as_choice, as_count, as_number, compla
 from ordinoise.columns.refusals import one_sentence
 from ordinoise.crossfit import center_and_scale, split_rows
 from ordinoise.estimation.resolution import needs_data, resolve_noise
-from ordinoise.labels import ordered_classes
+from ordinoise.labels import as_groups, ordered_classes
 from ordinoise.noise import Noise
 
 if TYPE_CHECKING:
@@ -72,8 +72,7 @@ def array_task(
     model: OrdinalTorchClassifier,
     X: Any,
     y: Any,
-    sample_weight: Any,
-    raters: Any,
+    columns: tuple[Any, Any, Any],
     validation: Any,
     rng: np.random.Generator,
     *,
@@ -81,22 +80,25 @@ def array_task(
     classes: Any = None,
     in_parts: bool = False,
 ) -> Task:
-    """The task of samples in memory: an array, a frame or a tensor."""
+    """The task of samples in memory: an array, a frame or a tensor; `columns` are weights, raters and groups."""
     from ordinoise.learners.torch.samples import array_batches
+
+    sample_weight, raters, together = (_as_numpy(each) for each in columns)
 
     noise_seed, seed = rng.integers(2**31, size=2).tolist()
     features = checked_inputs(model, X, reset=reset)
     stated = model.classes if classes is None else classes
     ordered, ranks = model._checked_labels(_as_numpy(y), len(features), stated)
     column = np.empty((len(features), 1))
-    weights = model._checked_weights(_as_numpy(sample_weight), _as_numpy(y), column, model.class_weight)
+    weights = model._checked_weights(sample_weight, _as_numpy(y), column, model.class_weight)
+    groups = as_groups(together, len(features))
     noise, index = resolve_noise(
-        model.noise, _estimation_inputs(model, features), ranks, len(ordered), _as_numpy(raters), noise_seed,
-        base=_base_parameters(model),
+        model.noise, _estimation_inputs(model, features), ranks, len(ordered), raters, noise_seed,
+        base=_base_parameters(model), groups=groups,
     )  # fmt: skip
     holds_out = validation is None and not in_parts
     fraction = model._stopping_share(int(np.count_nonzero(weights))) if holds_out else 0.0
-    rows, stopping_rows = split_rows(ranks, weights, fraction, rng)
+    rows, stopping_rows = split_rows(ranks, weights, fraction, rng, groups)
     weights = weights / weights[rows].mean()
     size = model._batch_rows(len(rows))
     training = array_batches(features, ranks, weights, index, rows, size, model.shuffle, seed)

@@ -20,7 +20,7 @@ from ordinoise.classifiers.saving import Arrays, columns_from, columns_state
 from ordinoise.columns.coding import Columns, is_frame
 from ordinoise.crossfit import rows_of, split_rows
 from ordinoise.estimation.resolution import needs_data, resolve_noise
-from ordinoise.labels import as_column, as_decision
+from ordinoise.labels import as_column, as_decision, as_groups
 from ordinoise.learners.boosting import OBJECTIVES, BoosterSettings, Ensemble, ForwardObjective, Sample, Training, train
 from ordinoise.noise import Noise
 from ordinoise.noise.record import implied_shares
@@ -143,7 +143,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, groups: Any = None) -> Self:
         """Learn from recorded labels.
 
         On a Dask array or frame of numbers the workers of the active client train where the rows are. Then the noise
@@ -159,8 +159,13 @@ class OrdinalBoostingClassifier(TableClassifierBase):
             Weights of the samples; rows with zero weight are ignored.
         raters : column of shape (n_samples,), optional
             Who recorded each label, when `noise` holds one matrix per rater.
+        groups : column of shape (n_samples,), optional
+            Rows of one group (a patient, a query, an item with several labels) are held out together, wherever rows
+            are held out.
         """
         if is_distributed(X):
+            if groups is not None:
+                raise complain("groups", "be None for a Dask collection", "a column")
             rng = as_generator(self.random_state)
             self._keep(train_on_workers(self, X, y, sample_weight, raters, rng))
             self._keep_facts(None)
@@ -171,15 +176,18 @@ class OrdinalBoostingClassifier(TableClassifierBase):
         settings = self._settings(features.shape[1])
         weights = self._checked_weights(sample_weight, y, features, self.class_weight)
         weighted = np.flatnonzero(weights)
+        together = as_groups(groups, len(features))
+        together = None if together is None else together[weighted]
         features, ranks, weights = features[weighted], ranks[weighted], weights[weighted]
         raters = None if raters is None else as_column("raters", raters)[weighted]
         rng = as_generator(self.random_state)
         self.classes_ = classes
-        self.noise_, index = self._resolved_noise(X, weighted, features, ranks, raters, int(rng.integers(2**31)))
+        seed = int(rng.integers(2**31))
+        self.noise_, index = self._resolved_noise(X, weighted, features, ranks, raters, together, seed)
         objective = OBJECTIVES[self.head](self.noise_.matrices)
         sample = Sample(features, objective.cells(ranks, index), weights)
         with trained_by_lightgbm():
-            self._keep(self._train(sample, ranks, objective, settings, rng))
+            self._keep(self._train(sample, ranks, together, objective, settings, rng))
         self._keep_facts(np.bincount(ranks, minlength=len(classes)))
         return self
 
@@ -273,13 +281,21 @@ class OrdinalBoostingClassifier(TableClassifierBase):
         return tuple(signs.astype(int).tolist())
 
     def _resolved_noise(
-        self, X: Any, rows: Ints, features: NDArray[np.floating], ranks: Ints, raters: Any, seed: int
+        self,
+        X: Any,
+        rows: Ints,
+        features: NDArray[np.floating],
+        ranks: Ints,
+        raters: Any,
+        groups: Ints | None,
+        seed: int,
     ) -> tuple[Noise, Ints | None]:
         """The noise to correct for; an estimator that was passed is fitted to the frame, ours to encoded features."""
         if needs_data(self.noise) and not isinstance(self.noise, str) and is_frame(X):
             features = rows_of(X, rows)
         base = {"base_estimator": self._base_estimator(), "n_folds": 5}
-        return resolve_noise(self.noise, features, ranks, len(self.classes_), raters, seed, base=base)
+        n_classes = len(self.classes_)
+        return resolve_noise(self.noise, features, ranks, n_classes, raters, seed, base=base, groups=groups)
 
     def _base_estimator(self) -> OrdinalBoostingClassifier:
         """The unfitted booster that predicts recorded labels for the noise estimate."""
@@ -293,13 +309,14 @@ class OrdinalBoostingClassifier(TableClassifierBase):
         self,
         sample: Sample,
         ranks: Ints,
+        groups: Ints | None,
         objective: ForwardObjective,
         settings: BoosterSettings,
         rng: np.random.Generator,
     ) -> Training:
         """Trees on all rows, their number chosen on a validation part."""
         fraction = as_number("validation_fraction", self.validation_fraction, 0.0, 0.9, open_low=True)
-        rows, held_out = split_rows(ranks, sample.weights, fraction if self.early_stopping else 0.0, rng)
+        rows, held_out = split_rows(ranks, sample.weights, fraction if self.early_stopping else 0.0, rng, groups)
         seed, recorded = int(rng.integers(2**31)), np.bincount(ranks, sample.weights, minlength=len(self.classes_))
         # A share of zero would leave its class without a gradient.
         frequencies = implied_shares(self.noise_.matrix, recorded, least=0.5 / len(ranks))

@@ -15,7 +15,7 @@ from ordinoise.classifiers._progress import epoch_progress
 from ordinoise.classifiers.saving import Arrays, check_arrays
 from ordinoise.crossfit import center_and_scale, split_rows
 from ordinoise.estimation.resolution import resolve_noise
-from ordinoise.labels import as_decision
+from ordinoise.labels import as_decision, as_groups
 from ordinoise.learners.mlp import (
     Architecture,
     Network,
@@ -166,7 +166,7 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
     warm_start: bool = False
     verbose: bool = False
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, groups: Any = None) -> Self:
         """Learn from recorded labels.
 
         Parameters
@@ -179,6 +179,9 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
             Weights of the samples.
         raters : column of shape (n_samples,), optional
             Who recorded each label, when `noise` holds one matrix per rater.
+        groups : column of shape (n_samples,), optional
+            Rows of one group (a patient, a query, an item with several labels) are held out together, wherever rows
+            are held out.
         """
         continues = self.warm_start and hasattr(self, "network_")
         features = self._checked_features(X, reset=not continues)
@@ -189,8 +192,10 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
         weights = self._checked_weights(sample_weight, y, features, self.class_weight)
         rng = as_generator(self.random_state)
         self.classes_, seed = classes, int(rng.integers(2**31))
-        self.noise_, index = resolve_noise(self.noise, features, ranks, len(classes), raters, seed)
-        rows, validation_rows = split_rows(ranks, weights, self._stopping_share(int(np.count_nonzero(weights))), rng)
+        together = as_groups(groups, len(features))
+        self.noise_, index = resolve_noise(self.noise, features, ranks, len(classes), raters, seed, groups=together)
+        fraction = self._stopping_share(int(np.count_nonzero(weights)))
+        rows, validation_rows = split_rows(ranks, weights, fraction, rng, together)
         objective = Objective(*self._loss_table(self.noise_, len(rows)))
         with epoch_progress(self.verbose, self.max_iter) as on_epoch:
             training = self._train(

@@ -25,7 +25,7 @@ from ordinoise.crossfit import out_of_fold, seeded_clone, with_every_class
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
-from ordinoise.labels import as_decision
+from ordinoise.labels import as_decision, as_groups
 from ordinoise.noise import Noise
 
 SMALLEST_WEIGHT = 1e-3  # less probable labels get no row; a round number, chosen by no run
@@ -110,7 +110,7 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
     n_jobs: int | None = None
     random_state: Any = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, groups: Any = None) -> Self:
         """Learn from recorded labels.
 
         Parameters
@@ -123,6 +123,9 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
             Weights of the samples.
         raters : column of shape (n_samples,), optional
             Who recorded each label, when `noise` holds one matrix per rater.
+        groups : column of shape (n_samples,), optional
+            Rows of one group (a patient, a query, an item with several labels) are held out together, wherever rows
+            are held out.
         """
         self._check_estimator()
         with one_sentence(X):
@@ -134,14 +137,14 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
         weights = self._checked_weights(sample_weight, y, X, self.class_weight)
         rng = as_generator(self.random_state)
         fold_seed, noise_seed, seed = (int(number) for number in rng.integers(2**31, size=3))
-        guess = np.eye(len(self.classes_))[ranks]
+        guess, together = np.eye(len(self.classes_))[ranks], as_groups(groups, n_samples)
         self.likelihood_curve_: list[float] = []
-        trusting = None if self.noise is None else self._out_of_fold(X, ranks, guess, weights, fold_seed)
-        self.noise_, index = self._resolved_noise(X, ranks, weights, raters, trusting, noise_seed)
+        trusting = None if self.noise is None else self._out_of_fold(X, ranks, guess, weights, fold_seed, together)
+        self.noise_, index = self._resolved_noise(X, ranks, weights, raters, together, trusting, noise_seed)
         if trusting is not None:
             likelihood = self.noise_.matrices[0 if index is None else index, :, ranks]
             start = _deconvolved(trusting, self.noise_matrix_)
-            guess = self._label_posterior(X, ranks, likelihood, weights, start, fold_seed)
+            guess = self._label_posterior(X, ranks, likelihood, weights, start, fold_seed, together)
         self.label_probabilities_, self.n_iter_ = guess, len(self.likelihood_curve_)
         self.estimator_ = self._fit_weighted(X, np.arange(len(ranks)), ranks, guess, weights, seed)
         self._keep_facts(np.bincount(ranks, minlength=len(self.classes_)))
@@ -170,26 +173,40 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
             raise complain("estimator", "take sample_weight in fit", name, advice)
 
     def _resolved_noise(
-        self, X: Any, ranks: Ints, weights: Floats, raters: Any, trusting: Floats | None, seed: int
+        self,
+        X: Any,
+        ranks: Ints,
+        weights: Floats,
+        raters: Any,
+        groups: Ints | None,
+        trusting: Floats | None,
+        seed: int,
     ) -> tuple[Noise, Ints | None]:
         if trusting is None or not isinstance(self.noise, str) or self.noise != "estimate":
-            return resolve_noise(self.noise, X, ranks, len(self.classes_), raters, seed)
+            return resolve_noise(self.noise, X, ranks, len(self.classes_), raters, seed, groups=groups)
         Noise.of(None, len(self.classes_)).index_of(
             raters, len(ranks)
         )  # refuses raters: an estimate is one matrix for all
-        found = noise_from_probabilities(trusting, ranks, weights, random_state=seed)
+        found = noise_from_probabilities(trusting, ranks, weights, random_state=seed, groups=groups)
         warn_of_doubts(found, stacklevel=3)
         return found, None
 
     def _label_posterior(
-        self, X: Any, ranks: Ints, likelihood: Floats, weights: Floats, features_say: Floats, seed: int
+        self,
+        X: Any,
+        ranks: Ints,
+        likelihood: Floats,
+        weights: Floats,
+        features_say: Floats,
+        seed: int,
+        groups: Ints | None,
     ) -> Floats:
         """Probability of each row's true label, after as many iterations as raise the likelihood."""
         best, guess = -np.inf, features_say
         for iteration in range(self.max_iter):
             if iteration > 0:
                 # The same folds and seeds in every iteration: likelihoods then differ by the label weights alone.
-                features_say = self._out_of_fold(X, ranks, guess, weights, seed)
+                features_say = self._out_of_fold(X, ranks, guess, weights, seed, groups)
             joint = (features_say + FLOOR) * likelihood
             evidence = joint.sum(axis=1, keepdims=True)
             self.likelihood_curve_.append(float(np.average(np.log(evidence[:, 0]), weights=weights)))
@@ -198,7 +215,9 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
             best, guess = self.likelihood_curve_[-1], joint / evidence
         return guess
 
-    def _out_of_fold(self, X: Any, ranks: Ints, guess: Floats, weights: Floats, seed: int) -> Floats:
+    def _out_of_fold(
+        self, X: Any, ranks: Ints, guess: Floats, weights: Floats, seed: int, groups: Ints | None
+    ) -> Floats:
         def fit_predict(training: Ints, test: Ints, fold_seed: int) -> Floats:
             model = self._fit_weighted(X, training, ranks, guess, weights, fold_seed)
             with self._one_sentence():
@@ -207,7 +226,9 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
 
         n_folds = min(self.n_folds, len(ranks))
         rng = np.random.default_rng(seed)
-        return out_of_fold(fit_predict, ranks, len(self.classes_), n_folds=n_folds, rng=rng, n_jobs=self.n_jobs)
+        return out_of_fold(
+            fit_predict, ranks, len(self.classes_), n_folds=n_folds, rng=rng, n_jobs=self.n_jobs, groups=groups
+        )
 
     def _fit_weighted(self, X: Any, rows: Ints, ranks: Ints, guess: Floats, weights: Floats, seed: int) -> Any:
         """The estimator fitted to these rows, each once per possible label, weighted by its probability."""

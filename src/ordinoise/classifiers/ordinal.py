@@ -31,7 +31,7 @@ from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
-from ordinoise.labels import as_column, as_decision, trusted_ranks
+from ordinoise.labels import as_column, as_decision, joined_groups, trusted_ranks
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
 
@@ -156,7 +156,16 @@ class OrdinalClassifier(TableClassifierBase):
     random_state: Any = None
     verbose: bool = False
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, trusted: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        raters: Any = None,
+        trusted: Any = None,
+        groups: Any = None,
+        items: Any = None,
+    ) -> Self:
         """Learn from recorded labels.
 
         Parameters
@@ -172,10 +181,14 @@ class OrdinalClassifier(TableClassifierBase):
         trusted : (rows, labels), optional
             Numbers of rows whose true label is known, and those labels: the models and the noise estimate use them. The
             rows may have been chosen by suspicion.
+        groups : column of shape (n_samples,), optional
+            Rows of one group (a patient, a query) are held out together, wherever rows are held out.
+        items : column of shape (n_samples,), optional
+            What each row is a label of, if something may have several labels. Labels of one item are held out together.
         """
-        plain, raters, verified, weighted = self._training_data(X, y, sample_weight, raters, trusted)
+        plain, raters, verified, weighted = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
         rng = as_generator(self.random_state)
-        folds = self._folds(plain.ranks, rng)
+        folds = self._folds(plain.ranks, rng, plain.groups)
         self._keep(self._corrected_blend(plain, raters, verified, folds, rng))
         # Without class weights, which would change the distribution that the scores are about.
         rows = np.empty((len(as_column("y", y)), 1))
@@ -184,26 +197,28 @@ class OrdinalClassifier(TableClassifierBase):
         self._keep_out_of_fold(self.out_of_fold_, plain.ranks, raters, weights[weighted])
         return self
 
-    def estimate_noise(self, X: Any, y: Any, sample_weight: Any = None, trusted: Any = None) -> Noise:
+    def estimate_noise(
+        self, X: Any, y: Any, sample_weight: Any = None, trusted: Any = None, groups: Any = None, items: Any = None
+    ) -> Noise:
         """The noise that `fit` would correct for, without the fits that correct for it.
 
         Parameters
         ----------
-        X, y, sample_weight, trusted
+        X, y, sample_weight, trusted, groups, items
             As in `fit`.
         """
-        plain, _, verified, _ = self._training_data(X, y, sample_weight, None, trusted)
+        plain, _, verified, _ = self._training_data(X, y, sample_weight, None, trusted, groups, items)
         rng = as_generator(self.random_state)
-        folds = self._folds(plain.ranks, rng)
+        folds = self._folds(plain.ranks, rng, plain.groups)
         noise_seed, blend_seed = (int(seed) for seed in rng.integers(2**31, size=2))
         if not self._estimates():
-            return resolve_noise(self.noise, plain.table.dense, plain.ranks, plain.n_classes, None, noise_seed)[0]
+            return self._resolved_noise(plain, None, noise_seed)[0]
         with fit_progress(self.verbose, self._n_fits(folds, plain)) as on_fit:
             trusting = self._fitted_blend(plain, folds, blend_seed, on_fit)
         return with_first_answer(self._noise_estimate(trusting, plain, verified, noise_seed))
 
     def _training_data(
-        self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any
+        self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any, groups: Any, items: Any
     ) -> tuple[Recorded, Any, Trusted | None, Ints]:
         """The rows with positive weight: data for the learners, raters, verified rows among them, row numbers."""
         features = self._checked_features(X, reset=True)
@@ -218,7 +233,11 @@ class OrdinalClassifier(TableClassifierBase):
             raters = column[weighted]
         self.filling_ = Filling.of(features[weighted], self.columns_.categories)
         table = Table(features[weighted], self.filling_)
-        plain = Recorded(table, ranks[weighted], weights[weighted], np.eye(len(self.classes_))[None])
+        together = joined_groups(groups, items, len(ranks))
+        plain = Recorded(
+            table, ranks[weighted], weights[weighted], np.eye(len(self.classes_))[None],
+            groups=None if together is None else together[weighted],
+        )  # fmt: skip
         verified = (
             None if trusted is None else _positions_among(weighted, trusted_ranks(trusted, self.classes_, len(ranks)))
         )
@@ -251,8 +270,7 @@ class OrdinalClassifier(TableClassifierBase):
                 trusting = self._fitted_blend(plain, folds, blend_seed, on_fit)
                 found = self._noise_estimate(trusting, plain, trusted, noise_seed)
                 return self._chosen_blend(found, trusting, plain, trusted, folds, blend_seed, on_fit)
-            features, n_classes = plain.table.dense, plain.n_classes
-            self.noise_, index = resolve_noise(self.noise, features, plain.ranks, n_classes, raters, noise_seed)
+            self.noise_, index = self._resolved_noise(plain, raters, noise_seed)
             return self._fitted_blend(_under(self.noise_, plain, index, trusted), folds, blend_seed, on_fit)
 
     def _chosen_blend(
@@ -275,13 +293,18 @@ class OrdinalClassifier(TableClassifierBase):
         self.noise_ = replace(found, answer=answer, reason=reason)
         return trusting if corrected is None or answer == "trusting" else corrected
 
+    def _resolved_noise(self, plain: Recorded, raters: Any, seed: int) -> tuple[Noise, Ints | None]:
+        return resolve_noise(
+            self.noise, plain.table.dense, plain.ranks, plain.n_classes, raters, seed, groups=plain.groups
+        )
+
     def _estimates(self) -> bool:
         return isinstance(self.noise, str) and self.noise == "estimate"
 
     def _noise_estimate(self, trusting: Blend, plain: Recorded, trusted: Trusted | None, seed: int) -> Noise:
         found = noise_from_probabilities(
             trusting.out_of_fold, plain.ranks, plain.weights, features=plain.table.dense, trusted=trusted,
-            prior_rate=self.prior_rate, random_state=seed,
+            prior_rate=self.prior_rate, random_state=seed, groups=plain.groups,
         )  # fmt: skip
         warn_of_doubts(found, stacklevel=4)
         return found
@@ -298,13 +321,13 @@ class OrdinalClassifier(TableClassifierBase):
     def _n_fits(self, folds: Ints, data: Recorded) -> int:
         return len(self._candidates(data)) * sum(int(drawn.max()) + 1 for drawn in folds)
 
-    def _folds(self, ranks: Ints, rng: np.random.Generator) -> Ints:
+    def _folds(self, ranks: Ints, rng: np.random.Generator, groups: Ints | None = None) -> Ints:
         """Fold of every row, shape (n_rounds, n_samples)."""
         wanted = (3 if len(ranks) > MANY_ROWS else 5) if self.n_folds is None else as_count("n_folds", self.n_folds, 2)
         n_folds = min(wanted, len(ranks))
         usual = ROUNDS_WHEN_SMALL if len(ranks) < SMALL else 1
         n_rounds = usual if self.n_rounds is None else as_count("n_rounds", self.n_rounds, 1)
-        return np.stack([stratified_folds(ranks, n_folds, rng) for _ in range(n_rounds)])
+        return np.stack([stratified_folds(ranks, n_folds, rng, groups) for _ in range(n_rounds)])
 
     def _keep(self, blend: Blend) -> None:
         self.models_ = {name: models for name, models in blend.models.items() if blend.weights[name] > 0}

@@ -166,7 +166,15 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
     warm_start: bool = False
     verbose: bool = False
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, raters: Any = None, validation: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        raters: Any = None,
+        validation: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Learn from recorded labels.
 
         Parameters
@@ -183,9 +191,13 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
             Who recorded each label, when `noise` holds one matrix per rater.
         validation : dataset or pair (X, y), optional
             Samples to stop by, instead of a part of `X`.
+        groups : column of shape (n_samples,), optional
+            Rows of one group (a patient, a query, an item with several labels) are held out together, wherever rows
+            are held out.
         """
         continues = self.warm_start and hasattr(self, "module_")
-        return self._learn(X, y, sample_weight, raters, validation, continues=continues, max_epochs=self.max_iter)
+        columns = (sample_weight, raters, groups)
+        return self._learn(X, y, columns, validation, continues=continues, max_epochs=self.max_iter)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None, raters: Any = None) -> Self:
         """Train one more epoch, on these samples.
@@ -202,16 +214,14 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
         self._check_known_noise()
         continues = hasattr(self, "module_")
         stated = self.classes_ if continues else classes
-        return self._learn(
-            X, y, sample_weight, raters, None, continues=continues, max_epochs=1, classes=stated, in_parts=True
-        )
+        columns = (sample_weight, raters, None)
+        return self._learn(X, y, columns, None, continues=continues, max_epochs=1, classes=stated, in_parts=True)
 
     def _learn(
         self,
         X: Any,
         y: Any,
-        sample_weight: Any,
-        raters: Any,
+        columns: tuple[Any, Any, Any],
         validation: Any,
         *,
         continues: bool,
@@ -219,6 +229,7 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
         classes: Any = None,
         in_parts: bool = False,
     ) -> Self:
+        """Train on these samples; `columns` are weights, raters and groups."""
         from ordinoise.learners.torch.samples import is_dataset
         from ordinoise.learners.torch.team import joined, own_randomness
 
@@ -226,13 +237,15 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
         with joined(self.device) as team:
             rng = np.random.default_rng(team.agreed(self._seed(in_parts)))
             if is_dataset(X):
-                if y is not None or sample_weight is not None or raters is not None:
-                    advice = "the dataset yields them with its samples"
-                    raise complain("y, sample_weight and raters", "be None when X is a dataset", "a column", advice)
+                if any(column is not None for column in (y, *columns)):
+                    advice = "the dataset yields them with its samples; for groups pass validation="
+                    raise complain(
+                        "y, sample_weight, raters and groups", "be None when X is a dataset", "a column", advice
+                    )
                 task = dataset_task(self, X, validation, rng, team)
             else:
                 task = array_task(
-                    self, X, y, sample_weight, raters, validation, rng,
+                    self, X, y, columns, validation, rng,
                     reset=not continues, classes=classes, in_parts=in_parts,
                 )  # fmt: skip
             as_decision(self.decision, len(task.classes))

@@ -52,6 +52,7 @@ def recorded_probabilities(
     settings: dict[str, Any],
     rng: np.random.Generator,
     n_jobs: int | None,
+    groups: Ints | None = None,
 ) -> Floats:
     """Out-of-fold P(recorded label | features), averaged over rounds of fresh folds.
 
@@ -68,10 +69,11 @@ def recorded_probabilities(
         return class_probabilities(network.logits(features[test]))
 
     def by_estimator(training: Ints, test: Ints, seed: int) -> Floats:
-        return fitted_probabilities(seeded_clone(base_estimator, seed), X, ranks, n_classes, training, test)
+        return fitted_probabilities(seeded_clone(base_estimator, seed), X, ranks, n_classes, training, test, groups)
 
     fit_predict = by_network if base_estimator is None else by_estimator
     rounds = [
-        out_of_fold(fit_predict, ranks, n_classes, n_folds=n_folds, rng=rng, n_jobs=n_jobs) for _ in range(n_rounds)
+        out_of_fold(fit_predict, ranks, n_classes, n_folds=n_folds, rng=rng, n_jobs=n_jobs, groups=groups)
+        for _ in range(n_rounds)
     ]
     return np.mean(rounds, axis=0)

@@ -70,7 +70,7 @@ class AnchorPoints(NoiseEstimator):
     classes: Any = None
     random_state: Any = None
 
-    def _estimate(self, X: Any, ranks: Ints, confidence: float, rng: np.random.Generator) -> Noise:
+    def _estimate(self, X: Any, ranks: Ints, groups: Ints | None, confidence: float, rng: np.random.Generator) -> Noise:
         features = check_array(X, dtype=[np.float64, np.float32])
         quantile = as_number("quantile", self.quantile, 0.0, 1.0, open_low=True)
         n_classes, n_samples = len(self.classes_), len(ranks)
@@ -83,7 +83,7 @@ class AnchorPoints(NoiseEstimator):
         return resampled_noise(
             lambda rows: anchored_matrix(probabilities[rows], quantile), ranks, n_classes,
             as_count("n_bootstrap", self.n_bootstrap, 0), rng, confidence=confidence, method=type(self).__name__,
-            doubts=_doubts(probabilities, quantile),
+            doubts=_doubts(probabilities, quantile), groups=groups,
         )  # fmt: skip
 
 
@@ -104,18 +104,25 @@ def resampled_noise(
     confidence: float,
     method: str,
     doubts: Sequence[Doubt] = (),
+    groups: Ints | None = None,
 ) -> Noise:
-    """The matrix that `statistic` gives for all rows, with replicates for rows drawn with replacement."""
+    """The matrix that `statistic` gives for all rows, with replicates for rows, or groups, drawn with replacement."""
     n_samples = len(ranks)
+    members = None if groups is None else np.split(np.argsort(groups, kind="stable"), np.bincount(groups).cumsum()[:-1])
 
     def shares_of(matrix: Floats, rows: Ints) -> Floats:
-        return implied_shares(matrix, np.bincount(ranks[rows], minlength=n_classes) / n_samples)
+        return implied_shares(matrix, np.bincount(ranks[rows], minlength=n_classes) / len(rows))
+
+    def drawn_rows() -> Ints:
+        if members is None:
+            return rng.integers(n_samples, size=n_samples)
+        return np.concatenate([members[group] for group in rng.integers(len(members), size=len(members))])
 
     everything = np.arange(n_samples)
     matrix = statistic(everything)
     replicates, rates = np.empty((n_bootstrap, n_classes, n_classes)), np.empty(n_bootstrap)
     for draw in range(n_bootstrap):
-        rows = rng.integers(n_samples, size=n_samples)
+        rows = drawn_rows()
         replicates[draw] = statistic(rows)
         rates[draw] = 1 - shares_of(replicates[draw], rows) @ replicates[draw].diagonal()
     if n_samples < FEW_SAMPLES:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples
 
 from ordinoise._validation import Floats, Ints, as_generator, as_number, as_same_length, complain
-from ordinoise.labels import ordered_classes, ranks_of
+from ordinoise.labels import as_groups, ordered_classes, ranks_of
 from ordinoise.noise import Noise
 
 
@@ -38,7 +38,7 @@ class NoiseEstimator(BaseEstimator, ABC):
     random_state: Any
     noise_: Noise
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Estimate the noise of the recorded labels.
 
         Parameters
@@ -47,6 +47,9 @@ class NoiseEstimator(BaseEstimator, ABC):
             Features.
         y : column of shape (n_samples,)
             Labels as recorded.
+        groups : column of shape (n_samples,), optional
+            Rows of one group (a patient, a query, an item with several labels) are held out together, and drawn
+            together for the intervals where rows are drawn.
         """
         confidence = as_number("confidence", self.confidence, 0.5, 0.9999)
         self.classes_ = ordered_classes(y, self.classes)
@@ -54,12 +57,13 @@ class NoiseEstimator(BaseEstimator, ABC):
             raise complain("y", "hold at least 2 classes", self.classes_.tolist())
         ranks = ranks_of("y", y, self.classes_)
         as_same_length("y", len(ranks), "X", _num_samples(X))
-        self.noise_ = self._estimate(X, ranks, confidence, as_generator(self.random_state))
+        together = as_groups(groups, len(ranks))
+        self.noise_ = self._estimate(X, ranks, together, confidence, as_generator(self.random_state))
         warn_of_doubts(self.noise_, stacklevel=2)
         return self
 
     @abstractmethod
-    def _estimate(self, X: Any, ranks: Ints, confidence: float, rng: np.random.Generator) -> Noise:
+    def _estimate(self, X: Any, ranks: Ints, groups: Ints | None, confidence: float, rng: np.random.Generator) -> Noise:
         """The noise of labels 0..n_classes-1."""
 
     @property

@@ -44,17 +44,18 @@ class ConfidentJoint(NoiseEstimator):
     classes: Any = None
     random_state: Any = None
 
-    def _estimate(self, X: Any, ranks: Ints, confidence: float, rng: np.random.Generator) -> Noise:
+    def _estimate(self, X: Any, ranks: Ints, groups: Ints | None, confidence: float, rng: np.random.Generator) -> Noise:
         # Half the epochs of the paper's network at three times its rate, to be quicker; chosen by no run.
         settings = {"hidden_layer_sizes": (10,), "max_epochs": 100, "learning_rate": 0.003}
         probabilities = recorded_probabilities(
             X, ranks, len(self.classes_), self.base_estimator, n_folds=self.n_folds, n_rounds=1, settings=settings,
-            rng=rng, n_jobs=self.n_jobs,
+            rng=rng, n_jobs=self.n_jobs, groups=groups,
         )  # fmt: skip
         self.likelihood_ratio_ = likelihood_ratio(probabilities, ranks, confident_matrix(probabilities, ranks))
         return resampled_noise(
             lambda rows: confident_matrix(probabilities[rows], ranks[rows]), ranks, len(self.classes_),
             as_count("n_bootstrap", self.n_bootstrap, 0), rng, confidence=confidence, method=type(self).__name__,
+            groups=groups,
         )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.labels import as_column
@@ -26,6 +27,7 @@ def resolve_noise(
     random_state: int = 0,
     *,
     base: Mapping[str, Any] | None = None,
+    groups: Ints | None = None,
 ) -> tuple[Noise, Ints | None]:
     """The record of `noise`, and which of its matrices each label was recorded under (None: one for all).
 
@@ -41,9 +43,11 @@ def resolve_noise(
         Who recorded each label, if `noise` holds one matrix per rater.
     base : mapping, optional
         Parameters of the default estimator, for ``"estimate"``.
+    groups : array of shape (n_samples,), optional
+        Numbers from 0; an estimator whose `fit` takes groups holds rows of one group out together.
     """
     if needs_data(noise):
-        noise = _fit_estimator(noise, X, ranks, n_classes, random_state, base or {})
+        noise = _fit_estimator(noise, X, ranks, n_classes, random_state, base or {}, groups)
     record = Noise.of(noise, n_classes)
     index = record.index_of(None if raters is None else as_column("raters", raters), len(ranks))
     return record.seen_in(ranks, index), index
@@ -55,7 +59,9 @@ def needs_data(noise: Any) -> bool:
     return isinstance(noise, str) or is_estimator
 
 
-def _fit_estimator(noise: Any, X: Any, ranks: Ints, n_classes: int, random_state: int, base: Mapping[str, Any]) -> Any:
+def _fit_estimator(
+    noise: Any, X: Any, ranks: Ints, n_classes: int, random_state: int, base: Mapping[str, Any], groups: Ints | None
+) -> Any:
     from ordinoise.estimation.score.estimator import ScoreLikelihood
 
     if isinstance(noise, str) and noise != "estimate":
@@ -66,7 +72,7 @@ def _fit_estimator(noise: Any, X: Any, ranks: Ints, n_classes: int, random_state
         estimator.set_params(classes=np.arange(n_classes))
     if "random_state" in known and known["random_state"] is None:
         estimator.set_params(random_state=random_state)
-    return estimator.fit(X, ranks)
+    return estimator.fit(X, ranks, **({"groups": groups} if has_fit_parameter(estimator, "groups") else {}))
 
 
 def levels_for(matrices: Floats) -> Floats:

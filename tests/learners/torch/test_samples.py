@@ -137,7 +137,7 @@ def test_datasets_stop_early_by_default_where_a_part_of_them_can_be_held_out() -
 
 BAD_DATASETS: list[tuple[dict[str, Any], Any, dict[str, Any], str]] = [
     ({"classes": None}, Mapped(SCALED, Y), {}, r"classes must name the labels from lowest to highest when X is a dataset"),
-    ({}, Mapped(SCALED, Y), {"y": Y}, r"y, sample_weight and raters must be None when X is a dataset"),
+    ({}, Mapped(SCALED, Y), {"y": Y}, r"y, sample_weight, raters and groups must be None when X is a dataset"),
     ({"noise": "estimate"}, Mapped(SCALED, Y), {}, r"noise must be known when X is a dataset"),
     ({"class_weight": "balanced"}, Mapped(SCALED, Y), {}, r"class_weight must be a mapping when X is a dataset"),
     ({}, Mapped(SCALED, Y + 7), {}, r"the labels of X must hold only the labels \[0, 1, 2, 3\]"),

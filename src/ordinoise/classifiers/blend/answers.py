@@ -32,8 +32,10 @@ def gain_of(trusting: Blend, corrected: Blend, noise: Noise, data: Recorded) -> 
     more = np.log(np.maximum(under, FLOOR)) - np.log(np.maximum(without, FLOOR))
     weights = data.weights / data.weights.sum()
     mean = weights @ more
-    error = np.sqrt((weights**2) @ (more - mean) ** 2)
-    return float(mean / max(error, FLOOR))
+    surplus = weights * (more - mean)
+    if data.groups is not None:  # rows of one group are not independent
+        surplus = np.bincount(data.groups, surplus)
+    return float(mean / max(np.sqrt(surplus @ surplus), FLOOR))
 
 
 def chosen_answer(wanted: str, noise: Noise, gain: float | None, *, verified: bool) -> tuple[str, str]:

@@ -28,7 +28,8 @@ MANY_ROWS = 100_000
 class Recorded:
     """Rows with recorded labels, their weights and their noise matrices.
 
-    `index` is the number of each row's matrix in `matrices`; None if all rows share one.
+    `index` is the number of each row's matrix in `matrices`; None if all rows share one. Rows with the same number in
+    `groups` are held out together.
     """
 
     table: Table
@@ -36,6 +37,7 @@ class Recorded:
     weights: Floats
     matrices: Floats
     index: Ints | None = None
+    groups: Ints | None = None
 
     @property
     def n_classes(self) -> int:

@@ -25,6 +25,7 @@ from ordinoise._validation import (
     as_same_length,
     complain,
 )
+from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.base import IdentifiabilityWarning
 from ordinoise.estimation.raters.average import FAMILIES, Average, fit_average, refit
 from ordinoise.estimation.raters.features import default_classifier, prior_from_features
@@ -37,7 +38,7 @@ from ordinoise.estimation.raters.summary import (
     doubts,
     rater_summaries,
 )
-from ordinoise.labels import as_column, decide, ordered_classes, ranks_of
+from ordinoise.labels import as_column, as_groups, decide, distinct, ordered_classes, ranks_of
 from ordinoise.noise.record import Noise, estimated_noise
 
 DEFERENCE = 0.1
@@ -151,7 +152,15 @@ class RepeatedLabels(BaseEstimator):
     random_state: Any = None
     callback: Callable[[], None] | None = None
 
-    def fit(self, items: Any, raters: Any, labels: Any, X: ArrayLike | None = None, trusted: Any = None) -> Self:
+    def fit(
+        self,
+        items: Any,
+        raters: Any,
+        labels: Any,
+        X: ArrayLike | None = None,
+        trusted: Any = None,
+        groups: Any = None,
+    ) -> Self:
         """Estimate consensus and matrices from one entry per rating.
 
         Parameters
@@ -165,6 +174,9 @@ class RepeatedLabels(BaseEstimator):
         trusted : pair of columns, optional
             Items and their verified grades. They settle these items, and repair matrices, scale and confidence of the
             others.
+        groups : column of shape (n_items,), optional
+            One entry per distinct item in sorted order, like `X`: no item's grade is predicted from features by a
+            classifier that saw another item of its group.
         """
         ratings = self._as_ratings(items, raters, labels)
         features = self._checked_features(X, ratings.shape[0])
@@ -176,7 +188,8 @@ class RepeatedLabels(BaseEstimator):
         average = fit_average(ratings, known, families, shrinkage, stop, rng, self.callback or (lambda: None))
         votes = Votes.of(ratings)
         if features is not None:
-            average, known = self._with_features(average, votes, known, families, stop, features, rng)
+            fold = stratified_folds(average.posterior.argmax(axis=1), N_FOLDS, rng, as_groups(groups, len(features)))
+            average, known = self._with_features(average, votes, known, families, stop, features, fold)
         self._keep(average, ratings, votes, known, confidence)
         replicates, rates = bootstrap(votes, known, average, n_bootstrap, rng)
         self.noise_ = self._noise_of(average, ratings, votes, known, replicates, rates, confidence)
@@ -228,9 +241,9 @@ class RepeatedLabels(BaseEstimator):
         if len(self.classes_) < 2:
             raise complain("labels", "hold at least 2 classes", self.classes_.tolist())
         ranks = ranks_of("labels", labels, self.classes_)
-        self.items_, item_numbers = _distinct("items", items, len(ranks))
+        self.items_, item_numbers = distinct("items", items, len(ranks), "labels")
         named = np.zeros(len(ranks), dtype=np.int64) if raters is None else raters
-        self.raters_, rater_numbers = _distinct("raters", named, len(ranks))
+        self.raters_, rater_numbers = distinct("raters", named, len(ranks), "labels")
         self._n_labels = np.bincount(rater_numbers)
         if self.pooled:
             rater_numbers = np.zeros_like(rater_numbers)
@@ -283,11 +296,10 @@ class RepeatedLabels(BaseEstimator):
 
     def _with_features(
         self, average: Average, votes: Votes, known: Known, families: tuple[str, ...], stop: Stop, X: Floats,
-        rng: np.random.Generator,
+        fold: Ints,
     ) -> tuple[Average, Known]:  # fmt: skip
         """The average whose item priors come from features, and what is known with those priors."""
         classifier = default_classifier() if self.estimator is None else self.estimator
-        fold = rng.permutation(len(X)) % N_FOLDS
         for _ in range(FEATURE_ROUNDS):
             known = replace(known, prior=prior_from_features(classifier, X, average.posterior, fold))
             average = refit(average, votes, known, families, stop)
@@ -380,18 +392,6 @@ def from_wide(ratings: Any, missing: Any = -1) -> tuple[NDArray[Any], NDArray[An
     if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
         labels = labels.astype(np.int64)
     return items, names[columns], np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
-
-
-def _distinct(argument: str, values: Any, n_ratings: int) -> tuple[NDArray[Any], Ints]:
-    """The distinct values, sorted, and the position of each entry among them."""
-    column = as_column(argument, values)
-    as_same_length(argument, len(column), "labels", n_ratings)
-    _check_present(argument, column)
-    try:
-        distinct, numbers = np.unique(column, return_inverse=True)
-    except TypeError:
-        raise complain(argument, "be all numbers or all text", "a mixture") from None
-    return distinct, numbers.astype(np.int64)
 
 
 def _check_present(argument: str, column: NDArray[Any]) -> None:

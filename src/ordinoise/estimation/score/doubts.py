@@ -65,7 +65,7 @@ def doubts_about(
 
 
 def doubts_about_columns(
-    features: Any, fit: LikelihoodFit, probabilities: Floats, ranks: Ints, seed: int
+    features: Any, fit: LikelihoodFit, probabilities: Floats, ranks: Ints, seed: int, groups: Ints | None = None
 ) -> list[Doubt]:
     """What the columns have to say against the fit: nothing at all, or where it is surprised."""
     gained = _gain_over_shares(probabilities, ranks)
@@ -74,7 +74,7 @@ def doubts_about_columns(
         return [Doubt("no-signal", sentence)]
     if fit.family_weights.get("none", 0.0) > 1 - UNDECIDED or not _are_numbers(features):
         return []
-    value = predictable_surprise(features, fit.recorded[fit.cells], ranks, seed)
+    value = predictable_surprise(features, fit.recorded[fit.cells], ranks, seed, groups)
     if value < PREDICTED:
         return []
     sentence = f"the columns predict where the fit is surprised (t = {value:.1f}): noise or overlap depends on the row"

@@ -94,13 +94,13 @@ class ScoreLikelihood(NoiseEstimator):
     classes: Any = None
     random_state: Any = None
 
-    def _estimate(self, X: Any, ranks: Ints, confidence: float, rng: np.random.Generator) -> Noise:
+    def _estimate(self, X: Any, ranks: Ints, groups: Ints | None, confidence: float, rng: np.random.Generator) -> Noise:
         n_bootstrap = as_count("n_bootstrap", self.n_bootstrap, 0)
         trusted = None if self.trusted is None else trusted_ranks(self.trusted, self.classes_, len(ranks))
         self.probabilities_ = recorded_probabilities(
             X, ranks, len(self.classes_), self.base_estimator,
             n_folds=self.n_folds, n_rounds=as_count("n_rounds", self.n_rounds, 1), rng=rng, n_jobs=self.n_jobs,
-            settings={
+            groups=groups, settings={
                 "hidden_layer_sizes": self.hidden_layer_sizes,
                 "max_epochs": self.max_iter,
                 "learning_rate": self.learning_rate_init,
@@ -118,7 +118,8 @@ class ScoreLikelihood(NoiseEstimator):
         if n_bootstrap > 1:
             draws = bootstrap(self.fit_, n_draws=n_bootstrap, random_state=rng)
         seed = int(rng.integers(2**31))
-        return self.fit_.noise(draws, confidence, doubts_about_columns(X, self.fit_, self.probabilities_, ranks, seed))
+        doubts = doubts_about_columns(X, self.fit_, self.probabilities_, ranks, seed, groups)
+        return self.fit_.noise(draws, confidence, doubts)
 
 
 def noise_from_probabilities(
@@ -130,6 +131,7 @@ def noise_from_probabilities(
     trusted: tuple[Ints, Ints] | None = None,
     prior_rate: float | None = None,
     random_state: Any = None,
+    groups: Ints | None = None,
 ) -> Noise:
     """The default noise estimate, from existing out-of-fold probabilities of the recorded labels.
 
@@ -151,6 +153,8 @@ def noise_from_probabilities(
         The share of wrong labels that is expected.
     random_state : int, Generator, RandomState or None
         Draws of the replicates.
+    groups : array of shape (n_samples,), optional
+        Numbers from 0; rows of one group are held out together when the columns are asked for surprises.
     """
     if len(probabilities) < FEWEST_ROWS or _says_nothing(probabilities):
         return _too_few(probabilities, ranks)
@@ -160,7 +164,7 @@ def noise_from_probabilities(
     )  # fmt: skip
     draws = posterior_draws(fit, n_draws=N_DRAWS, random_state=rng)
     seed = int(rng.integers(2**31))
-    return fit.noise(draws, more_doubts=doubts_about_columns(features, fit, probabilities, ranks, seed))
+    return fit.noise(draws, more_doubts=doubts_about_columns(features, fit, probabilities, ranks, seed, groups))
 
 
 def _says_nothing(probabilities: Floats) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.crossfit import stratified_folds
 from ordinoise.learners.boosting.regression import held_out_predictions
 
 N_FOLDS = 5
@@ -19,7 +20,7 @@ UNLIKELY = 1e-12  # a record of probability zero then has a finite surprise
 FEWEST_ROWS = 200  # the booster needs 20 rows in a leaf
 
 
-def predictable_surprise(features: Any, expected: Floats, ranks: Ints, seed: int) -> float:
+def predictable_surprise(features: Any, expected: Floats, ranks: Ints, seed: int, groups: Ints | None = None) -> float:
     """How well a small booster predicts, out of fold, the surprises of the records: a t value, about zero if the fit
     is right.
 
@@ -36,6 +37,8 @@ def predictable_surprise(features: Any, expected: Floats, ranks: Ints, seed: int
         Recorded labels.
     seed : int
         Of the folds and of the rows, if there are more than `MOST_ROWS`.
+    groups : array of shape (n_samples,), optional
+        Numbers from 0; rows of one group are held out together.
     """
     if len(ranks) < FEWEST_ROWS:
         return 0.0
@@ -43,8 +46,10 @@ def predictable_surprise(features: Any, expected: Floats, ranks: Ints, seed: int
     if len(ranks) > MOST_ROWS:
         rows = np.sort(rng.choice(len(ranks), MOST_ROWS, replace=False))
         features, expected, ranks = features[rows], expected[rows], ranks[rows]
+        groups = None if groups is None else groups[rows]
     surprise = _surprise(expected, ranks)
-    product = surprise * held_out_predictions(features, surprise, rng.permutation(len(ranks)) % N_FOLDS)
+    folds = rng.permutation(len(ranks)) % N_FOLDS if groups is None else stratified_folds(ranks, N_FOLDS, rng, groups)
+    product = surprise * held_out_predictions(features, surprise, folds)
     return float(product.mean() / max(product.std(), UNLIKELY) * np.sqrt(len(product)))
 
 
