@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 READERS: dict[str, type[readers.Reader]] = {
     "csv": readers.CsvReader, "tsv": readers.TsvReader, "gzip": readers.GzipReader, "parquet": readers.ParquetReader,
-    "feather": readers.FeatherReader, "matrix": readers.MatrixReader, "svmlight": readers.SvmlightReader,
+    "feather": readers.FeatherReader, "lines": readers.LinesReader, "matrix": readers.MatrixReader, "svmlight": readers.SvmlightReader,
     "audit": readers.AuditReader, "noise": readers.NoiseReader, "model": readers.ModelReader,
     "boosting": readers.BoostingReader, "blend": readers.BlendReader, "arrays": readers.ArraysReader,
     "trees": readers.TreesReader, "task": readers.TaskReader, "checkpoint": readers.CheckpointReader,

@@ -140,6 +140,19 @@ def drawn_csv(rng: Random) -> bytes:
     return (mark + text).encode(rng.choice(("utf-8", "utf-8", "utf-8", "latin-1", "utf-16")), errors="replace")
 
 
+def drawn_lines(rng: Random) -> bytes:
+    """Something like JSON lines: any values, keys that come and go, blank lines, encodings."""
+    names = [rng.choice(NAMES) for _ in range(rng.randint(1, 4))]
+    pool: list[Any] = [rng.choice((*ODD_VALUES, *ODD_CELLS)) for _ in range(rng.randint(1, 6))] + [1, 2.5, "x", None]
+    lines = []
+    for _ in range(rng.randrange(30)):
+        row = {name: rng.choice(pool) for name in names if rng.random() < 0.95} | {"stars": rng.choice((1, 2, 3, None))}
+        is_odd = rng.random() < 0.02
+        lines.append(json.dumps(rng.choice(ODD_VALUES) if is_odd else row, ensure_ascii=rng.random() < 0.5))
+    text = rng.choice(("\n", "\n", "\r\n", "\n\n")).join(lines) + rng.choice(("", "\n"))
+    return text.encode(rng.choice(("utf-8", "utf-8", "utf-8", "utf-16")), errors="surrogatepass")
+
+
 def drawn_frame(rng: Random) -> pl.DataFrame:
     """A table with columns of many types."""
     height = rng.choice((0, 1, 2, 5, 30))

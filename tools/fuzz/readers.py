@@ -151,6 +151,25 @@ class FeatherReader(TableReader):
         return out.getvalue()
 
 
+class LinesReader(TableReader):
+    """JSON lines."""
+
+    share, name = 8, "t.jsonl"
+
+    def drawn(self, rng: Random) -> bytes:
+        return mutations.drawn_lines(rng)
+
+    def read(self, data: bytes) -> None:
+        from ordinoise.app.tables import lines_with, read_stored, write_lines
+
+        super().read(data)
+        path, copy = self.scratch / self.name, self.scratch / "copy.jsonl"
+        copy.unlink(missing_ok=True)
+        write_lines(lines_with(path, "", {}), copy)
+        if not read_stored(copy).equals(read_stored(path)):
+            raise LostError("JSON lines that are copied and read again differ")
+
+
 class MatrixReader(Reader):
     """A file with a noise matrix."""
 

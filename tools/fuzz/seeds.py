@@ -22,6 +22,7 @@ def write_tables(folder: Path) -> None:
     (folder / "t.csv").write_text(TABLE)
     (folder / "t.tsv").write_text(TABLE.replace(",", "\t"))
     (folder / "t.csv.gz").write_bytes(gzip.compress(TABLE.encode(), mtime=0))
+    frame.write_ndjson(folder / "t.jsonl")
     frame.write_parquet(folder / "t.parquet")
     frame.write_ipc(folder / "t.feather", compression="lz4")
     (folder / "matrix.csv").write_text(MATRIX)

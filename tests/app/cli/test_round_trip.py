@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,9 @@ from app.cli.command import run
 from ordinoise import corrupt, inverse_decay
 from ordinoise.app.record import read_record
 from ordinoise.app.review.decisions import open_decisions
+from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected
+from ordinoise.app.tables import digest_of
 
 GRADES = ["--", "-", "0", "+", "++"]
 WORDS = ("--target", "@grade", f"--order={','.join(GRADES)}", "--learner", "mlp", "--jobs", "1")
@@ -54,6 +58,33 @@ def test_a_corrected_file_differs_only_in_the_changed_grades_and_can_be_fitted(t
     assert corrected.path.read_bytes() == "".join(lines).encode()
     fitted = run("fit", corrected.path, *WORDS, "--out", table.parent / "model")
     assert fitted.code == 0, fitted.err
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "bare"])
+def test_the_corrected_file_has_the_form_of_the_audited_one(
+    table: Path, audit: Path, tmp_path: Path, kind: str
+) -> None:
+    record, source = read_record(audit), tmp_path / ("t.jsonl" if kind == "jsonl" else "t.csv")
+    content = table.read_text().partition("\n")[2]
+    if kind == "jsonl":
+        rows = [dict(zip(NAMES, line.split(",", 3), strict=True)) for line in content.splitlines()]
+        content = "".join(json.dumps(row | {"n": 1.50}) + "\n" for row in rows)
+    source.write_text(content)
+    settings = dict(record.settings) | {"no_header": kind == "bare"}
+    target = "@grade" if kind == "jsonl" else "column_4"
+    columns = tuple(
+        replace(one, name=f"column_{at}" if kind == "bare" else one.name) for at, one in enumerate(record.columns, 1)
+    )
+    moved = replace(
+        record, source=str(source), digest=digest_of(source), settings=settings, target=target, columns=columns
+    )
+    worst = record.suspects[0]
+    state = RowState(worst.row, "settled", worst.suggested, "Ada")
+    corrected = write_corrected(moved, [state])
+    assert corrected.path.name == f"t.reviewed{source.suffix}"
+    before, after = (path.read_text().splitlines() for path in (source, corrected.path))
+    assert [row for row, (one, other) in enumerate(zip(before, after, strict=True)) if one != other] == [worst.row]
+    assert after[worst.row].count(worst.suggested) > before[worst.row].count(worst.suggested)
 
 
 def test_labels_and_suspects_hold_the_text_of_the_file(audit: Path) -> None:

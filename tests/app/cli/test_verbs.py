@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame, _ = _table()
     frame.write_csv(folder / "table.csv", separator=";")
     frame.write_parquet(folder / "table.parquet")
-    frame.write_ipc(folder / "table.feather")
+    frame.write_ndjson(folder / "table.jsonl")
     for verb, out in (("audit", "audit"), ("fit", "model")):
         words = (folder / "table.csv", "--target", "quality", *ORDER, *FAST, "--out", folder / out)
         result = run(verb, *words)
@@ -93,7 +93,7 @@ def test_every_label_is_in_the_list_and_the_suspects_come_with_their_rows(folder
 def test_findings_do_not_depend_on_the_format_of_the_file(folder: Path) -> None:
     found = [
         run("noise", folder / f"table.{kind}", "--target", "quality", *ORDER, *FAST, "--json").json
-        for kind in ("parquet", "feather")
+        for kind in ("parquet", "jsonl")
     ]
     assert found[0]["noise"] == found[1]["noise"]
     assert found[0]["noise"]["matrix"] == [list(row) for row in read_record(folder / "audit").noise.matrix]
@@ -123,6 +123,46 @@ def test_prediction_adds_grades_and_probabilities_and_changes_nothing_else(folde
     to_screen = run("predict", folder / "model", folder / "new.csv")
     assert pl.read_csv(to_screen.out.encode()).height == 240
     assert len(run("predict", folder / "model", folder / "new.csv", "--json").json) == 240
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+def test_json_lines_keep_every_byte_and_get_more_keys(folder: Path, tmp_path: Path) -> None:
+    given, out = folder / "table.jsonl", tmp_path / "graded.jsonl"
+    result = run("predict", folder / "model", given, "--out", out)
+    assert result.code == 0, result.err
+    csv = pl.read_csv(run("predict", folder / "model", given).out.encode())
+    for before, after, row in zip(_lines(given), _lines(out), csv.iter_rows(named=True), strict=True):
+        assert after.startswith(before.rstrip().removesuffix("}"))
+        assert json.loads(after)["predicted_quality"] == row["predicted_quality"]
+    noisy = run("corrupt", given, "--target", "quality", *ORDER, "--out", tmp_path / "noisy.jsonl", "--json")
+    pairs = [map(json.loads, pair) for pair in zip(_lines(given), _lines(tmp_path / "noisy.jsonl"), strict=True)]
+    changed = [(one, other) for one, other in pairs if one != other]
+    assert len(changed) == noisy.json["n_changed"] > 20
+    assert all(one | {"quality": other["quality"]} == other for one, other in changed)
+
+
+def test_a_file_without_a_header_can_be_used_by_every_verb(folder: Path, tmp_path: Path) -> None:
+    content = (folder / "table.csv").read_text().partition("\n")[2]
+    (tmp_path / "bare.csv").write_text(content)
+    words = (tmp_path / "bare.csv", "--target", "column_5", *ORDER)
+    refused = run("noise", *words[:2], "quality", *ORDER)
+    assert refused.code == 2
+    assert refused.err.endswith("if its first row is data, --no-header reads it\n")
+    fitted = run("fit", *words, *FAST, "--no-header", "--noise", "none", "--out", tmp_path / "model")
+    assert fitted.code == 0, fitted.err
+    graded = run("predict", tmp_path / "model", tmp_path / "bare.csv", "--no-header")
+    assert pl.read_csv(graded.out.encode()).height == 240
+    scores = run("evaluate", tmp_path / "model", tmp_path / "bare.csv", "--no-header", "--json").json
+    assert scores["n_samples"] == 240
+    run("corrupt", *words, "--no-header", "--out", tmp_path / "noisy.csv")
+    before, after = content.splitlines(), (tmp_path / "noisy.csv").read_text().splitlines()
+    assert [row.rpartition(";")[0] for row in before] == [row.rpartition(";")[0] for row in after]
+    assert (
+        "no-header must be used with CSV alone" in run("noise", folder / "table.jsonl", *words[1:], "--no-header").err
+    )
 
 
 def test_evaluation_corrects_what_noisy_grades_show(folder: Path) -> None:

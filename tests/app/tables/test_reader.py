@@ -10,7 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ordinoise.app.tables import digest_of, read_table, read_text, write_table
+from ordinoise.app.tables import delimiter_of, digest_of, read_table, read_text, write_table
+from ordinoise.app.tables.dialect import looks_like_data
 
 Put = Callable[..., Path]
 
@@ -164,14 +165,15 @@ COMPLAINTS = {
     "empty": (b"", "hold a table, got the empty file"),
     "blank": (b"\n\n  \n", "hold a table, got only blanks"),
     "header only": (b"a,b\n", "hold rows, got only column names"),
-    "binary": (bytes(range(256)), "be CSV, Parquet or Feather, got the binary file"),
+    "binary": (bytes(range(256)), "be CSV, JSON lines, Parquet or Feather, got the binary file"),
     "workbook": (
         b"PK\x03\x04\0\0",
-        "be CSV, Parquet or Feather, got a zip archive or an Excel workbook.*; save the sheet as CSV",
+        "be CSV, JSON lines, Parquet or Feather, got a zip archive or an Excel workbook.*; save the sheet as CSV",
     ),
     "latin-1 cell": (b"a,b\n1,2\n1,caf\xe9\n", "be text in UTF-8, got byte 0xe9 on line 3 .*; save it as UTF-8"),
     "latin-1 header": (b"a,\xe9\n1,2\n", "be text in UTF-8, got byte 0xe9 on line 1"),
-    "utf-16": ("a,b\n1,2\n".encode("utf-16"), "be text in UTF-8, got UTF-16"),
+    "cut utf-16": ("a,b\n1,2\n".encode("utf-16")[:-1], "be text in UTF-16, as its first bytes say, got bytes that"),
+    "twice, as data": (b"5,x,5\n1,2,3\n", "name every column differently, .*; if its first row is data, --no-header"),
     "twice": (b"a,b,a\n1,2,3\n", "name every column differently, got 'a' for columns 1 and 3; rename one of them"),
     "nameless": (b"a,,c\n1,2,3\n", "name every column, got an empty name for column 2"),
     "short row": (b"a,b\n1,2\n\n3\n4,5\n", "have 2 fields per row, as its header, got 1 on line 4"),
@@ -194,6 +196,42 @@ def test_a_file_that_is_no_table_gets_a_sentence(put: Put, name: str, read: Call
     content, sentence = COMPLAINTS[name]
     with pytest.raises(ValueError, match=f"^file must {sentence}"):
         read(put(content))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "utf-16-be", "utf-16"])
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_a_mark_names_the_encoding(put: Put, encoding: str, is_packed: bool) -> None:
+    plain = "näme;stars\n" + "kötter 🐈;3\n" * 3
+    mark = "\ufeff" if encoding in ("utf-16-le", "utf-16-be") else ""
+    content = (mark + plain).encode(encoding)
+    marked = put(gzip.compress(content) if is_packed else content)
+    assert read_table(marked).equals(read_table(put(plain, "plain.csv")))
+    assert delimiter_of(marked) == ";"
+
+
+def test_the_beginning_of_a_file_may_end_within_a_character(put: Put) -> None:
+    text = "a,b\n" + "🐈,1\n" * 60_000
+    for shift in ("", "x"):
+        assert read_table(put((shift + text).encode("utf-16"))).height == 60_000
+
+
+def test_a_file_without_a_header_names_its_columns_by_number(put: Put) -> None:
+    path = put('\n5,"fine, really"\n\n1,broken\n3,\n')
+    found = read_table(path, header=False)
+    assert found.columns == ["column_1", "column_2"]
+    assert found.rows() == [(5, "fine, really"), (1, "broken"), (3, None)]
+    with pytest.raises(ValueError, match=r"^file must have 2 fields per row, as its header, got 1 on line 2$"):
+        read_table(put("5,x\n4\n3,\n"), header=False)
+
+
+@pytest.mark.parametrize("header", ["5,fine", "a,2024-01-02", "1.5,2.5", "3,1,2", f"a,{'so good ' * 20}", "x,-1e3"])
+def test_a_header_that_looks_like_data_is_noticed(header: str) -> None:
+    assert looks_like_data(header.split(","))
+
+
+@pytest.mark.parametrize("header", ["a,b", "0,1,2", "2019,2020,2021,total", ",0", "x1,e2", "nan,inf", "v1.0,1st"])
+def test_other_headers_are_left_alone(header: str) -> None:
+    assert not looks_like_data(header.split(","))
 
 
 def test_a_byte_that_is_no_utf8_is_found_far_below_the_first_rows(put: Put) -> None:

@@ -15,7 +15,7 @@ def corrupt(request: CorruptionOptions, *, out: Path, json: Json = False) -> Non
     Parameters
     ----------
     out
-        New file: .csv, .tsv, .parquet or .feather.
+        New file: .csv, .tsv, .jsonl, .parquet or .feather.
     """
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import matrix_table, print_json

@@ -24,7 +24,7 @@ def data(
     name
         Data set to write; without it the list is shown.
     out
-        New file: .csv, .tsv, .parquet or .feather.
+        New file: .csv, .tsv, .jsonl, .parquet or .feather.
     data_dir
         Folder of downloaded archives; the environment variable ORDINOISE_DATA by default. Embedded sets need none.
     fetch

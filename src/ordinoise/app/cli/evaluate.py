@@ -7,7 +7,15 @@ from pathlib import Path
 from ordinoise.app.cli._options import Json
 
 
-def evaluate(model: Path, file: Path, *, trusted: bool = False, target: str | None = None, json: Json = False) -> None:
+def evaluate(
+    model: Path,
+    file: Path,
+    *,
+    trusted: bool = False,
+    target: str | None = None,
+    no_header: bool = False,
+    json: Json = False,
+) -> None:
     """Score a model on a table: on its recorded grades, and corrected for their noise.
 
     Example: ordinoise evaluate model test.csv
@@ -22,12 +30,14 @@ def evaluate(model: Path, file: Path, *, trusted: bool = False, target: str | No
         Take the grades of this table to be right.
     target
         Column of grades; named as in training by default.
+    no_header
+        The first row of the CSV file is data; its columns are called column_1, column_2, ...
     """
     from ordinoise.app.cli._console import console
     from ordinoise.app.cli._findings import print_json, show_scores
     from ordinoise.app.workflow.model import evaluate_file
 
-    scores = evaluate_file(model, file, trusted=trusted, target=target)
+    scores = evaluate_file(model, file, trusted=trusted, target=target, header=not no_header)
     if json:
         print_json({"scores": scores.to_dict(), "n_samples": scores.n_samples, "confidence": scores.confidence})
         return

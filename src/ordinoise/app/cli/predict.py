@@ -15,6 +15,7 @@ def predict(
     out: Path | None = None,
     decision: str | None = None,
     confidence: float | None = None,
+    no_header: bool = False,
     json: Json = False,
 ) -> None:
     """Add the predicted grade and the probability of each grade to every row of a table.
@@ -28,24 +29,25 @@ def predict(
     file
         Table with the feature columns of the model.
     out
-        New file: .csv, .tsv, .parquet or .feather; prints CSV on standard output by default.
+        New file: .csv, .tsv, .jsonl, .parquet or .feather; prints CSV on standard output by default.
     decision
         How a grade is picked from its probabilities: median, mode or mean; as in the fit by default.
     confidence
         Also add the lowest and highest grade of a prediction set with this coverage, such as 0.9.
+    no_header
+        The first row of the CSV file is data; its columns are called column_1, column_2, ...
     """
     from ordinoise._files import refuse_existing
 
     if out is not None:
         refuse_existing("out", out)
     from ordinoise.app.cli._findings import print_json
-    from ordinoise.app.tables import write_table
-    from ordinoise.app.workflow.model import predict_file
+    from ordinoise.app.workflow.model import predict_file, write_predictions
 
     is_text = not json if out is None else out.suffix.lower() in (".csv", ".tsv")
-    frame = predict_file(model, file, decision=decision, confidence=confidence, as_stored=is_text)
+    frame = predict_file(model, file, decision=decision, confidence=confidence, as_stored=is_text, header=not no_header)
     if out is not None:
-        write_table(frame, out)
+        write_predictions(frame, file, out)
         counts = frame[next(name for name in frame.columns if name.startswith("predicted_"))].value_counts(sort=True)
         grades = {str(grade): count for grade, count in counts.rows()}
         if json:

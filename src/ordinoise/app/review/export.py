@@ -8,13 +8,24 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.record import AuditRecord
 from ordinoise.app.review.events import RowState
-from ordinoise.app.tables import delimiter_of, digest_of, read_text, write_table
+from ordinoise.app.tables import (
+    delimiter_of,
+    digest_of,
+    is_lines,
+    lines_with,
+    read_stored,
+    read_text,
+    write_lines,
+    write_table,
+)
+from ordinoise.columns.inference import as_text
 
 
 @dataclass(frozen=True)
@@ -41,7 +52,8 @@ class Corrected:
 def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Corrected:
     """Write ``<name>.reviewed.csv`` beside the audited file, with the settled grades in place of the recorded ones.
 
-    All other cells are kept exactly. If the name is taken, the new file gets a number.
+    A file of JSON lines becomes ``<name>.reviewed.jsonl``. All other cells are kept exactly. If the name is taken, the
+    new file gets a number.
     """
     source = Path(record.source)
     if digest_of(source) != record.digest:
@@ -49,11 +61,16 @@ def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Correcte
         raise complain("the audited file", "be unchanged since its audit", f"other content in {str(source)!r}", advice)
     settled = {state.row: state for state in states if state.grade is not None}
     changes = _changes(record, settled)
-    table = _with_changes(read_text(source), record.target, changes)
+    suffix = ".jsonl" if is_lines(source) else ".csv"
     with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=source.parent) as folder:
-        written = Path(folder) / "reviewed.csv"
-        write_table(table, written, delimiter=_delimiter(source))
-        path = next(path for path in _names(source) if _is_placed(written, path))
+        written = Path(folder) / f"reviewed{suffix}"
+        if suffix == ".jsonl":
+            write_lines(lines_with(source, record.target, _values(source, record.target, changes)), written)
+        else:
+            header = not record.settings.get("no_header", False)
+            table = _with_changes(read_text(source, header=header), record.target, changes)
+            write_table(table, written, delimiter=_delimiter(source), header=header)
+        path = next(path for path in _names(source, suffix) if _is_placed(written, path))
     n_disputed = sum(state.is_disputed for state in settled.values())
     return Corrected(path, len(changes), len(settled) - len(changes), n_disputed)
 
@@ -68,6 +85,13 @@ def _changes(record: AuditRecord, settled: dict[int, RowState]) -> dict[int, str
         for row, state in settled.items()
         if state.grade is not None and state.grade != recorded.get(row)
     }
+
+
+def _values(source: Path, target: str, changes: dict[int, str]) -> dict[int, Any]:
+    """The new values of JSON lines, with the type of the column."""
+    stored = read_stored(source)
+    table = _with_changes(stored.with_columns(as_text(stored[target])), target, changes)
+    return dict(zip(changes, table[target].gather(list(changes)).cast(stored[target].dtype), strict=True))
 
 
 def _with_changes(table: pl.DataFrame, target: str, changes: dict[int, str]) -> pl.DataFrame:
@@ -88,12 +112,12 @@ def _delimiter(source: Path) -> str:
         return ","
 
 
-def _names(source: Path) -> Iterator[Path]:
+def _names(source: Path, suffix: str) -> Iterator[Path]:
     """Names for the new file, best first."""
     stem = Path(source.name.removesuffix(".gz")).stem
-    yield source.with_name(f"{stem}.reviewed.csv")
+    yield source.with_name(f"{stem}.reviewed{suffix}")
     for number in itertools.count(2):
-        yield source.with_name(f"{stem}.reviewed-{number}.csv")
+        yield source.with_name(f"{stem}.reviewed-{number}{suffix}")
 
 
 def _is_placed(written: Path, path: Path) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ordinoise.app.tables.dialect import delimiter_of
 from ordinoise.app.tables.graded import GradedTable, graded_table
+from ordinoise.app.tables.lines import is_lines, lines_and, lines_with
 from ordinoise.app.tables.reader import read_stored, read_table, read_text, typed_columns
 from ordinoise.app.tables.source import digest_of
 from ordinoise.app.tables.target import grades_of
-from ordinoise.app.tables.writer import write_table
+from ordinoise.app.tables.writer import write_lines, write_table
 from ordinoise.columns.features import features_of
 from ordinoise.columns.findings import ColumnFindings
 
@@ -19,9 +20,13 @@ __all__ = [
     "features_of",
     "graded_table",
     "grades_of",
+    "is_lines",
+    "lines_and",
+    "lines_with",
     "read_stored",
     "read_table",
     "read_text",
     "typed_columns",
+    "write_lines",
     "write_table",
 ]

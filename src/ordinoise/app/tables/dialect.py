@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+
+import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.source import SAMPLE_BYTES, Source, as_file, head_of, kind_of, not_utf8
@@ -16,7 +18,9 @@ SAMPLE_RECORDS = 200
 DELIMITERS = ("\t", ";", "|", ",")
 BLANK = " "
 UNNAMED = "unnamed"
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# A name that is longer is probably the cell of a row; a round number, chosen by no run.
+LONGEST_NAME = 80
+NO_HEADER = "if its first row is data, --no-header reads it"
 
 
 def delimiter_of(path: str | Path) -> str:
@@ -59,14 +63,25 @@ def _fit(counts: list[int]) -> tuple[float, int]:
     return float(agreeing > 0.9), counts[0]
 
 
-def header_of(source: Source, delimiter: str) -> tuple[str, ...]:
+def header_of(source: Source, delimiter: str, *, header: bool = True) -> tuple[str, ...]:
     """Names of the columns of a text file, all different and none empty.
 
-    A first column without a name, as pandas writes its row numbers, is called "unnamed".
+    A first column without a name, as pandas writes its row numbers, is called "unnamed". Without a header the names are
+    column_1, column_2, ...
     """
+    names = _first_row(source, delimiter)
+    if not header:
+        return tuple(f"column_{number}" for number in range(1, len(names) + 1))
+    if len(names) > 1 and not names[0].strip() and UNNAMED not in names:
+        names[0] = UNNAMED
+    check_names(names, NO_HEADER if looks_like_data(names) else "")
+    return tuple(names)
+
+
+def _first_row(source: Source, delimiter: str) -> list[str]:
+    """The fields of the first line that is not blank."""
     lines = io.BytesIO(source.text)
     line, record = next(((line, record) for line, record in records(lines) if record.strip(b"\r\n")), (0, b""))
-    record = record.removeprefix(_BYTE_ORDER_MARK)
     if not record.strip():
         raise complain("file", "hold a table", f"only blanks in {str(source.path)!r}")
     if record.count(b'"') % 2:
@@ -76,24 +91,35 @@ def header_of(source: Source, delimiter: str) -> tuple[str, ...]:
     except UnicodeDecodeError as error:
         raise not_utf8(source.path, line, error.object[error.start]) from None
     try:
-        names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error:
         raise complain("file", "have a header of short names", f"{len(text)} characters on line {line}") from None
-    if len(names) > 1 and not names[0].strip() and UNNAMED not in names:
-        names[0] = UNNAMED
-    check_names(names)
-    return tuple(names)
 
 
-def check_names(names: list[str]) -> None:
+def looks_like_data(names: Sequence[str]) -> bool:
+    """Whether a header is probably a row of data: it has a number, a date or a long text.
+
+    Ascending whole numbers are names: pandas numbers its columns, and a table may have one column per year.
+    """
+    cells = pl.Series(names, dtype=pl.String).str.strip_chars()
+    numbers = cells.filter(cells.str.contains(r"^[+-]?[\d.]*\d")).cast(pl.Float64, strict=False).drop_nulls()
+    counts = bool((numbers == numbers.floor()).all()) and numbers.is_sorted() and numbers.n_unique() == len(numbers)
+    is_named = len(numbers) == 0 or (counts and (len(numbers) > 1 or numbers.item(0) == 0))
+    is_date = cells.str.contains(r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}").any()
+    return not is_named or is_date or bool((cells.str.len_chars() > LONGEST_NAME).any())
+
+
+def check_names(names: Sequence[str], advice: str = "") -> None:
     """Refuse names that are empty or used twice."""
     seen: dict[str, int] = {}
     for number, name in enumerate(names, start=1):
         if not name.strip():
-            raise complain("file", "name every column", f"an empty name for column {number}", "give it a name")
+            raise complain(
+                "file", "name every column", f"an empty name for column {number}", advice or "give it a name"
+            )
         if name in seen:
             got = f"{name!r} for columns {seen[name]} and {number}"
-            raise complain("file", "name every column differently", got, "rename one of them")
+            raise complain("file", "name every column differently", got, advice or "rename one of them")
         seen[name] = number
 
 

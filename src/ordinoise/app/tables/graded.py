@@ -12,12 +12,13 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import Ints, complain
-from ordinoise.app.tables.reader import read_with_digest
+from ordinoise.app.tables.dialect import NO_HEADER, looks_like_data
+from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.columns.features import features_of, findings_of
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.inference import as_text
-from ordinoise.columns.names import as_column
+from ordinoise.columns.names import as_column, listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +76,7 @@ def graded_table(
     *,
     order: Sequence[object] | str | None = None,
     ignore: Collection[str] = (),
+    header: bool = True,
 ) -> GradedTable:
     """The file at `path`, with grades in the column `target`.
 
@@ -88,30 +90,41 @@ def graded_table(
         Grades from lowest to highest; required unless they are numbers. It may include grades that no row has.
     ignore : collection of str
         Columns that are not features.
+    header : bool
+        Whether the first row of a CSV file has the names of the columns; otherwise they are column_1, column_2, ...
 
     Raises
     ------
     ValueError
         One sentence about what is wrong with the file or the arguments.
     """
-    frame, digest = read_with_digest(path)
+    opened = read_opened(path, header=header)
+    frame = opened.frame
+    is_doubtful = header and looks_like_data(frame.columns)
+    if target not in frame.columns and is_doubtful:
+        got = f"{target!r}; the columns are {listed(frame.columns)}"
+        raise complain("target", "name a column of the file", got, NO_HEADER)
     classes, labels, rows = graded_rows(frame, target, order)
-    roles = _roles(frame, target, ignore)
+    roles = _roles(opened, target, ignore)
     columns = tuple(findings_of(frame.get_column(name), *role) for name, role in roles.items())
     _check_features(frame, columns, rows)
     # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.
     made = features_of(frame, columns)
     made = made if len(rows) == frame.height else made[rows]
     messages = tuple(_messages(columns, frame.height - len(rows)))
-    return GradedTable(Path(path), frame, target, classes, columns, rows, labels, made, messages, digest)
+    if is_doubtful:
+        messages = (f"the names of the columns look like a row of data; {NO_HEADER}.", *messages)
+    return GradedTable(Path(path), frame, target, classes, columns, rows, labels, made, messages, opened.digest)
 
 
-def _roles(frame: pl.DataFrame, target: str, ignore: Collection[str]) -> dict[str, tuple[str, str]]:
+def _roles(opened: Opened, target: str, ignore: Collection[str]) -> dict[str, tuple[str, str]]:
     """The requested role of every column, and the reason for it."""
+    frame = opened.frame
     ignored = {as_column("ignore", name, frame.columns) for name in ignore}
     if target in ignored:
         raise complain("ignore", "not name the target", repr(target))
     roles = dict.fromkeys(frame.columns, ("feature", ""))
+    roles |= dict.fromkeys(opened.nested, ("ignored", "its cells are lists or objects"))
     return roles | dict.fromkeys(ignored, ("ignored", "as requested")) | {target: ("target", "")}
 
 

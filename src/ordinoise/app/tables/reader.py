@@ -1,10 +1,11 @@
-"""Reader of CSV, Parquet and Feather files, with a one-sentence error for each thing that can be wrong."""
+"""Reader of CSV, JSON lines, Parquet and Feather files, with a one-sentence error for each thing that can be wrong."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,7 +13,8 @@ import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names, delimiter_in, header_of, n_fields, open_quote, records
-from ordinoise.app.tables.source import Source, check_size, not_utf8, open_source, too_large, unreadable
+from ordinoise.app.tables.lines import read_lines
+from ordinoise.app.tables.source import FORMATS, Source, check_size, not_utf8, open_source, too_large, unreadable
 from ordinoise.app.tables.trial import survives
 from ordinoise.columns.inference import as_text, nameless, typed
 
@@ -20,40 +22,61 @@ from ordinoise.columns.inference import as_text, nameless, typed
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError)
 
 
-def read_table(path: str | Path, *, keep_text: Collection[str] = ()) -> pl.DataFrame:
-    """The table in a CSV, Parquet or Feather file, every column with the type that all of its rows allow.
+def read_table(path: str | Path, *, keep_text: Collection[str] = (), header: bool = True) -> pl.DataFrame:
+    """The table in a CSV, JSON lines, Parquet or Feather file, every column with the type that all of its rows allow.
 
-    The format is inferred from the content, not from the suffix. In a CSV file the delimiter is inferred
-    (`delimiter_of`) and blank lines are skipped. Text is typed by one rule in every format, so that a CSV file and its
-    Parquet copy give the same table: a column becomes numbers, flags or dates if every cell is one, and the cells NA,
+    The format is inferred from the content. In a CSV file the delimiter is inferred (`delimiter_of`) and blank lines
+    are skipped. A file of JSON lines has one object per row; a key that an object lacks is missing there, and lists and
+    objects in a cell stay JSON text. Text is typed by one rule in every format, so that a CSV file and its Parquet copy
+    give the same table: a column becomes numbers, flags or dates if every cell is one, and the cells NA,
     N/A, NaN, nan, null, NULL, None, ? and empty ones are missing.
 
     Parameters
     ----------
     path : str or Path
-        A text file may be compressed with gzip.
+        A text file, in UTF-8 or in UTF-16 with its mark, may be compressed with gzip.
     keep_text : collection of str
         Columns that stay text, such as categories that look like numbers in this file.
+    header : bool
+        Whether the first row of a CSV file has the names of the columns; otherwise they are column_1, column_2, ...
 
     Raises
     ------
     ValueError
         One sentence about what is wrong with the file.
     """
-    return read_with_digest(path, keep_text=keep_text)[0]
+    return read_opened(path, keep_text=keep_text, header=header).frame
 
 
-def read_with_digest(path: str | Path, *, keep_text: Collection[str] = ()) -> tuple[pl.DataFrame, str]:
-    """The table of a file and its SHA-256 digest, from one reading of the file."""
-    frame, digest = _read(path)
-    columns = frame.get_columns()
-    del frame
-    return typed_columns(columns, keep_text), digest
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A table and what is known of its file.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+    digest : str
+        SHA-256 of the file.
+    nested : frozenset of str
+        Columns with lists or objects in JSON lines, as JSON text.
+    """
+
+    frame: pl.DataFrame
+    digest: str
+    nested: frozenset[str] = frozenset()
 
 
-def read_stored(path: str | Path) -> pl.DataFrame:
-    """The table with its cells as stored: text for a CSV file, the stored types for Parquet and Feather."""
-    return _read(path)[0]
+def read_opened(path: str | Path, *, keep_text: Collection[str] = (), header: bool = True) -> Opened:
+    """The table of a file with the digest of the file, from one reading."""
+    found = _read(path, header=header)
+    columns, digest, nested = found.frame.get_columns(), found.digest, found.nested
+    del found
+    return Opened(typed_columns(columns, {*keep_text, *nested}), digest, nested)
+
+
+def read_stored(path: str | Path, *, header: bool = True) -> pl.DataFrame:
+    """The table with its cells as stored: text for a CSV file, the stored types for the other formats."""
+    return _read(path, header=header).frame
 
 
 def typed_columns(columns: list[pl.Series], keep_text: Collection[str] = ()) -> pl.DataFrame:
@@ -65,25 +88,32 @@ def typed_columns(columns: list[pl.Series], keep_text: Collection[str] = ()) -> 
     return pl.DataFrame(columns)
 
 
-def read_text(path: str | Path) -> pl.DataFrame:
+def read_text(path: str | Path, *, header: bool = True) -> pl.DataFrame:
     """The table with every cell as its text in the file, null if the cell is empty.
 
-    Rows and columns are those of `read_table`. The values of Parquet and Feather files are formatted as text.
+    Rows and columns are those of `read_table`. Values that the file stores with a type are formatted as text.
     """
-    return pl.DataFrame([as_text(column) for column in _read(path)[0].get_columns()])
+    return pl.DataFrame([as_text(column) for column in _read(path, header=header).frame.get_columns()])
 
 
-def _read(path: str | Path) -> tuple[pl.DataFrame, str]:
+def _read(path: str | Path, *, header: bool = True) -> Opened:
     """The stored table with NaN and empty text as null, and the digest of the file."""
     source = open_source(path)
+    if not header and source.kind != "text":
+        raise complain("no-header", "be used with CSV alone", f"{str(path)!r}, which names its columns", "leave it out")
+    nested: frozenset[str] = frozenset()
     try:
-        frame = _read_cells(source) if source.kind == "text" else _read_typed(source.path, source.kind)
+        if source.kind == "json":
+            frame, nested = read_lines(source)
+            _check_rows(frame, source.path)
+        else:
+            frame = _read_cells(source, header) if source.kind == "text" else _read_typed(source.path, source.kind)
         text = pl.col(pl.String, pl.Categorical, pl.Enum)
         filled = pl.when(text.cast(pl.String) != "").then(text)
         frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), filled)
     except MemoryError:
         raise too_large(source.path) from None
-    return frame, source.digest
+    return Opened(frame, source.digest, nested)
 
 
 def _read_typed(path: Path, kind: str) -> pl.DataFrame:
@@ -135,46 +165,47 @@ def _stored_size(file: BinaryIO, kind: str) -> tuple[int, int]:
     return int(lazy.select(pl.len()).collect().item()), n_columns
 
 
-def _read_cells(source: Source) -> pl.DataFrame:
+def _read_cells(source: Source, header: bool) -> pl.DataFrame:
     """The cells of a text file as text."""
     delimiter = delimiter_in(source.text)
     check_size(source.path, 1, source.text.partition(b"\n")[0].count(delimiter.encode()) + 1)
-    names = header_of(source, delimiter)
+    names = header_of(source, delimiter, header=header)
     check_size(source.path, source.text.count(b"\n"), len(names))
     quote: str | None = '"'
-    frame = _parsed(source, delimiter, quote)
+    frame = _parsed(source, delimiter, quote, header)
     if frame is None:
-        frame, quote = _parsed_unquoted(source, delimiter, len(names)), None
+        frame, quote = _parsed_unquoted(source, delimiter, len(names), header), None
     if frame.width != len(names):
         raise complain(
             "file", f"have {len(names)} fields per row, as its header", f"{frame.width} in {str(source.path)!r}"
         )
     frame.columns = list(names)
-    frame = _without_blank_lines(frame, source, delimiter, quote)
+    frame = _without_blank_lines(frame, source, delimiter, quote, header)
     _check_rows(frame, source.path)
     return frame
 
 
-def _parsed(source: Source, delimiter: str, quote: str | None) -> pl.DataFrame | None:
+def _parsed(source: Source, delimiter: str, quote: str | None, header: bool) -> pl.DataFrame | None:
     """Every cell as text; None if polars cannot parse the file."""
+    text = source.text if header else source.text.lstrip(b"\r\n")  # or polars takes a blank line for the first row
     try:
-        return pl.read_csv(source.text, separator=delimiter, quote_char=quote, infer_schema_length=0)
+        return pl.read_csv(text, has_header=header, separator=delimiter, quote_char=quote, infer_schema_length=0)
     except FAILURES:
         return None
 
 
-def _parsed_unquoted(source: Source, delimiter: str, n_columns: int) -> pl.DataFrame:
+def _parsed_unquoted(source: Source, delimiter: str, n_columns: int, header: bool) -> pl.DataFrame:
     """The cells of a file whose quotes are ordinary characters, as in ``5" pipe``; refuses any other file."""
     _check_encoding(source)
-    frame = _parsed(source, delimiter, None)
+    frame = _parsed(source, delimiter, None, header)
     if frame is not None and frame.width == n_columns and not any(map(_opens_a_quote, frame.get_columns())):
         return frame
-    _check_fields(source.text, delimiter, '"', n_columns)
+    _check_fields(source.text, delimiter, '"', n_columns, header)
     raise _inseparable(source.path)
 
 
 def _inseparable(path: Path) -> ValueError:
-    return complain("file", "be CSV, Parquet or Feather", f"rows that cannot be separated in {str(path)!r}")
+    return complain("file", FORMATS, f"rows that cannot be separated in {str(path)!r}")
 
 
 def _opens_a_quote(column: pl.Series) -> bool:
@@ -195,16 +226,19 @@ def _check_encoding(source: Source) -> None:
             raise not_utf8(source.path, number, line[error.start]) from None
 
 
-def _check_fields(text: bytes, delimiter: str, quote: str | None, n_columns: int) -> tuple[list[int], int]:
+def _check_fields(
+    text: bytes, delimiter: str, quote: str | None, n_columns: int, header: bool
+) -> tuple[list[int], int]:
     """Numbers of the rows that are blank lines, and of all rows; refuses a row without `n_columns` fields."""
     mark, blanks = delimiter.encode(), b" \r\n" if delimiter != " " else b"\r\n"
     blank_rows = []
-    row = -1  # the header
+    row, is_first = -1 if header else 0, True
     lines = io.BytesIO(text)
     for line, record in records(lines) if quote else enumerate(lines, start=1):
         is_blank = not record.strip(blanks)
-        if is_blank and row < 0:
+        if is_blank and is_first:
             continue
+        is_first = False
         if is_blank:
             blank_rows.append(row)
         elif (found := n_fields(record, mark) if quote else record.count(mark) + 1) != n_columns:
@@ -219,17 +253,19 @@ def _wrong_width(record: bytes, line: int, found: int, n_columns: int) -> ValueE
     return complain("file", f"have {n_columns} fields per row, as its header", f"{found} on line {line}")
 
 
-def _without_blank_lines(frame: pl.DataFrame, source: Source, delimiter: str, quote: str | None) -> pl.DataFrame:
+def _without_blank_lines(
+    frame: pl.DataFrame, source: Source, delimiter: str, quote: str | None, header: bool
+) -> pl.DataFrame:
     """The frame without the rows that come from blank lines; refuses rows with too few fields.
 
     Both kinds of row end in a null, so that a file without a null in its last column need not be checked.
     """
     if frame.width < 2 or frame.to_series(-1).null_count() == 0:
         return frame
-    blank_rows, n_rows = _check_fields(source.text, delimiter, quote, frame.width)
+    blank_rows, n_rows = _check_fields(source.text, delimiter, quote, frame.width, header)
     if n_rows != frame.height:
         # Older versions of polars accept quotes that are ordinary characters.
-        blank_rows, n_rows = _check_fields(source.text, delimiter, None, frame.width)
+        blank_rows, n_rows = _check_fields(source.text, delimiter, None, frame.width, header)
     if n_rows != frame.height:
         raise _inseparable(source.path)
     if not blank_rows:

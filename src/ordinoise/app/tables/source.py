@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 import os
 import sys
 import zlib
@@ -16,6 +17,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from ordinoise._validation import complain
+from ordinoise.app.tables.encoding import as_utf8
 from ordinoise.columns.names import meant
 
 # The format and the delimiter are inferred from this many bytes; a round number, chosen by no run.
@@ -26,8 +28,9 @@ CELL_BYTES = 8
 MAX_BYTES, MAX_COLUMNS = "ORDINOISE_MAX_BYTES", "ORDINOISE_MAX_COLUMNS"
 MOST_COLUMNS = 100_000  # reading more takes minutes; a round number, chosen by no run
 BINARY_SUFFIXES = (".parquet", ".feather", ".arrow", ".ipc")
+LINES_SUFFIXES = (".jsonl", ".ndjson")
+FORMATS = "be CSV, JSON lines, Parquet or Feather"
 _GZIP = b"\x1f\x8b"
-_MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 _ARCHIVES = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"\xd0\xcf\x11\xe0": "an Excel workbook"}
 
 
@@ -38,12 +41,13 @@ class Source:
     Attributes
     ----------
     path : Path
-    kind : {"text", "parquet", "arrow"}
-        Format, by the first bytes; the suffix does not matter.
+    kind : {"text", "json", "parquet", "arrow"}
+        Format, by the first bytes: "text" is CSV, "json" has one JSON object per line.
     digest : str
         SHA-256 of the file as it is on disk, as 64 hexadecimal digits.
     text : bytes
-        The whole content of a text file, unpacked; empty for Parquet and Feather, which polars reads from the path.
+        The whole content of a text file, unpacked and in UTF-8; empty for Parquet and Feather, which polars reads from
+        the path.
     """
 
     path: Path
@@ -59,14 +63,14 @@ def open_source(path: str | Path) -> Source:
     """
     path = as_file(path)
     with open_bytes(path) as file:
-        kind = kind_of(path, _head(file))
+        kind = kind_of(path, _head(path, file))
         file.seek(0)
-        if kind != "text":
+        if kind not in ("text", "json"):
             return Source(path, kind, hashlib.file_digest(file, "sha256").hexdigest())
         _check_bytes(path, path.stat().st_size)
         raw = file.read()
         text = _unpacked(path, raw) if raw.startswith(_GZIP) else raw
-        return Source(path, kind, hashlib.sha256(raw).hexdigest(), text)
+        return Source(path, kind, hashlib.sha256(raw).hexdigest(), as_utf8(path, text))
 
 
 def _unpacked(path: Path, raw: bytes) -> bytes:
@@ -131,9 +135,9 @@ def digest_of(path: str | Path) -> str:
 
 
 def head_of(path: Path) -> bytes:
-    """The first bytes of a file, unpacked if it is a gzip file."""
+    """The first bytes of a file, unpacked if it is a gzip file, in UTF-8 if it is text."""
     with open_bytes(path) as file:
-        return _head(file)
+        return _head(path, file)
 
 
 def as_file(path: str | Path) -> Path:
@@ -166,31 +170,49 @@ def open_bytes(path: Path) -> Iterator[BufferedReader]:
         raise too_large(path) from None
 
 
-def _head(file: BufferedReader) -> bytes:
+def _head(path: Path, file: BufferedReader) -> bytes:
     is_packed = file.read(2) == _GZIP
     file.seek(0)
-    return (gzip.GzipFile(fileobj=file) if is_packed else file).read(SAMPLE_BYTES)
+    head = (gzip.GzipFile(fileobj=file) if is_packed else file).read(SAMPLE_BYTES)
+    return as_utf8(path, head, is_whole=len(head) < SAMPLE_BYTES)
 
 
 def kind_of(path: Path, head: bytes) -> str:
-    """Format by the first bytes: ``"parquet"``, ``"arrow"`` or ``"text"``; the suffix does not matter."""
+    """Format by the first bytes: ``"parquet"``, ``"arrow"``, ``"json"`` or ``"text"``."""
     if head.startswith(b"ARROW1\0\0"):
         return "arrow"
     if head.startswith(b"PAR1") and b"\0" in head:
         return "parquet"
-    if head[:2] in _MARKS:
-        raise complain("file", "be text in UTF-8", f"{_MARKS[head[:2]]} in {str(path)!r}", "save it as UTF-8")
     if head[:4] in _ARCHIVES:
         advice = "save the sheet as CSV (UTF-8)"
-        raise complain("file", "be CSV, Parquet or Feather", f"{_ARCHIVES[head[:4]]}, {str(path)!r}", advice)
+        raise complain("file", FORMATS, f"{_ARCHIVES[head[:4]]}, {str(path)!r}", advice)
     if b"\0" in head and path.suffix.lower() in BINARY_SUFFIXES:
         raise complain("file", "be readable", f"damaged content in {str(path)!r}", "create the file again")
     if b"\0" in head:
-        raise complain("file", "be CSV, Parquet or Feather", f"the binary file {str(path)!r}")
+        raise complain("file", FORMATS, f"the binary file {str(path)!r}")
     if b"\r" in head and b"\n" not in head:
         advice = "save it as CSV (UTF-8)"
         raise complain("file", "end its lines with a line feed", f"carriage returns alone in {str(path)!r}", advice)
-    return "text"
+    return "json" if _is_json(path, head) else "text"
+
+
+def _is_json(path: Path, head: bytes) -> bool:
+    """Whether a text file has one JSON object per line, by its suffix or its first line; refuses any other JSON."""
+    suffix = Path(path.name.lower().removesuffix(".gz")).suffix
+    first = head.lstrip().partition(b"\n")[0].strip()
+    if suffix in LINES_SUFFIXES or _is_object(first):
+        return True
+    if suffix == ".json":
+        advice = "write every object on its own line, as jq -c '.[]' does"
+        raise complain("file", "hold one JSON object per line", f"another kind of JSON in {str(path)!r}", advice)
+    return False
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return line.startswith(b"{") and isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def not_utf8(path: Path, line: int, byte: int) -> ValueError:

@@ -1,7 +1,9 @@
-"""Writer of CSV, Parquet and Feather files, which never overwrites a file or leaves an incomplete one."""
+"""Writer of CSV, JSON lines, Parquet and Feather files, which never overwrites a file or leaves an incomplete one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -10,24 +12,35 @@ import polars as pl
 from ordinoise._files import refuse_existing, whole_file
 from ordinoise._validation import complain
 from ordinoise.app.tables.reader import FAILURES
-from ordinoise.columns.inference import DATE_TEXT, TIME_TEXT, as_text
+from ordinoise.columns.inference import DATE_TEXT, TIME_TEXT, as_text, nameless
 from ordinoise.columns.names import listed
+from ordinoise.columns.refusals import is_sentence
 
-SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
+TEXTS, LINES = (".csv", ".tsv"), (".jsonl", ".ndjson")
+SUFFIXES = (*TEXTS, *LINES, ".parquet", ".feather", ".arrow")
 _FORMULA = r"^[=+\-@\t\r]"
 _PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
-def write_table(frame: pl.DataFrame, path: str | Path, *, delimiter: str = ",", excel_safe: bool = False) -> None:
+def write_table(
+    frame: pl.DataFrame,
+    path: str | Path,
+    *,
+    delimiter: str = ",",
+    header: bool = True,
+    excel_safe: bool = False,
+) -> None:
     """Write a table in the format that the suffix of `path` names.
 
     Parameters
     ----------
     frame : polars.DataFrame
     path : str or Path
-        New file ending in .csv, .tsv, .parquet, .feather or .arrow, in a folder that exists.
+        New file ending in .csv, .tsv, .jsonl, .ndjson, .parquet, .feather or .arrow, in a folder that exists.
     delimiter : str
         The character between the fields of a .csv file; a .tsv file has tabs.
+    header : bool
+        Whether the first row of a .csv or .tsv file has the names of the columns.
     excel_safe : bool
         Whether to put an apostrophe before text that a spreadsheet would run as a formula (.csv and .tsv only). Such a
         file is for reading in a spreadsheet: its text is no longer what the table holds.
@@ -41,35 +54,55 @@ def write_table(frame: pl.DataFrame, path: str | Path, *, delimiter: str = ",", 
         raise complain("delimiter", "be a single character", repr(delimiter))
     path = _as_new_file(path)
     suffix = path.suffix.lower()
-    if suffix in (".csv", ".tsv"):
+    if suffix in TEXTS:
         frame = pl.DataFrame([_writable(column) for column in frame.get_columns()])
         frame = _excel_safe(frame) if excel_safe else frame
+    with _writing(path) as file:
+        if suffix in TEXTS:
+            separator = "\t" if suffix == ".tsv" else delimiter
+            frame.write_csv(
+                file,
+                include_header=header,
+                separator=separator,
+                date_format=DATE_TEXT,
+                datetime_format=TIME_TEXT,
+            )
+        elif suffix in LINES:
+            pl.DataFrame([_as_json(column) for column in frame.get_columns()]).write_ndjson(file)
+        elif suffix == ".parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_ipc(file, compression="lz4")
+
+
+def write_lines(lines: Iterable[bytes], path: str | Path) -> None:
+    """Write lines of JSON to a new file ending in .jsonl or .ndjson."""
+    with _writing(_as_new_file(path, LINES)) as file:
+        file.writelines(lines)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write to, whole or not at all; failures become one sentence."""
     try:
         with whole_file(path) as file:
-            _write(frame, file, suffix, "\t" if suffix == ".tsv" else delimiter)
+            yield file
     except FAILURES as error:
+        if is_sentence(error):
+            raise
         reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
         raise complain("out", "be writable", f"{str(path)!r}: {reason}", "nothing was written") from None
 
 
-def _as_new_file(path: str | Path) -> Path:
+def _as_new_file(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path:
     """`path` if a new table can be written there."""
     path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise complain("out", f"end in one of {listed(SUFFIXES)}", repr(str(path)))
+    if path.suffix.lower() not in suffixes:
+        raise complain("out", f"end in one of {listed(suffixes)}", repr(str(path)))
     refuse_existing("out", path)
     if not path.parent.is_dir():
         raise complain("out", "be in a folder that exists", repr(str(path)))
     return path
-
-
-def _write(frame: pl.DataFrame, file: IO[bytes], suffix: str, delimiter: str) -> None:
-    if suffix == ".parquet":
-        frame.write_parquet(file)
-    elif suffix in (".feather", ".arrow"):
-        frame.write_ipc(file, compression="lz4")
-    else:
-        frame.write_csv(file, separator=delimiter, date_format=DATE_TEXT, datetime_format=TIME_TEXT)
 
 
 def _writable(column: pl.Series) -> pl.Series:
@@ -77,6 +110,18 @@ def _writable(column: pl.Series) -> pl.Series:
     is_odd = column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Duration, pl.Object)
     is_zoned = isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None
     return as_text(column) if is_odd or is_zoned else column
+
+
+def _as_json(column: pl.Series) -> pl.Series:
+    """The column as JSON can hold it: dates, times and bytes become text; lists and objects stay."""
+    dtype = column.dtype
+    is_odd = dtype.is_temporal() or dtype in (pl.Binary, pl.Object, pl.Categorical, pl.Enum) or dtype.is_decimal()
+    if dtype.is_float():
+        if nameless(column).is_infinite().any():
+            got = f"one in column {column.name!r}"
+            raise complain("out", "end in .csv or .parquet to hold infinite numbers", got, "nothing was written")
+        return nameless(column).fill_nan(None).alias(column.name)
+    return as_text(column) if is_odd else column
 
 
 def _excel_safe(frame: pl.DataFrame) -> pl.DataFrame:

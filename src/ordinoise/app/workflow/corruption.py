@@ -11,7 +11,18 @@ import polars as pl
 
 from ordinoise._files import refuse_existing
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_number, complain
-from ordinoise.app.tables import GradedTable, delimiter_of, graded_table, read_stored, read_text, write_table
+from ordinoise.app.tables import (
+    GradedTable,
+    delimiter_of,
+    graded_table,
+    is_lines,
+    lines_with,
+    read_stored,
+    read_text,
+    write_lines,
+    write_table,
+)
+from ordinoise.app.tables.writer import LINES, TEXTS
 from ordinoise.app.workflow.fit import matrix_from
 from ordinoise.app.workflow.request import CorruptionRequest
 from ordinoise.labels import ranks_of
@@ -35,7 +46,6 @@ KINDS: dict[str, Callable[[int, float], Floats]] = {
 BY_ROW = ("perceived", "near_cuts", "region", "spam")
 WIDTH = 0.2
 """Distance from the next grade, in grades, at which slips of near_cuts have fallen to about a third. By no run."""
-TEXTS = (".csv", ".tsv")
 
 
 @dataclass(frozen=True)
@@ -62,7 +72,8 @@ def corrupt_file(request: CorruptionRequest, out: Path) -> Corruption:
     file, target = request.file, request.target
     as_choice("kind", request.kind, (*KINDS, *BY_ROW))
     refuse_existing("out", out)
-    table = graded_table(file, target, order=request.order)
+    header = not request.no_header
+    table = graded_table(file, target, order=request.order, header=header)
     n_classes = len(table.classes)
     true = ranks_of("target", table.labels, np.asarray(table.classes))
     rng = np.random.default_rng(as_count("seed", request.seed, 0))
@@ -74,13 +85,26 @@ def corrupt_file(request: CorruptionRequest, out: Path) -> Corruption:
         matrices = KINDS[request.kind](n_classes, request.rate)
     noisy = corrupt(true, matrices, random_state=rng)
     matrix = matrices if matrices.ndim == 2 else _average(matrices, true)
-    to_text = out.suffix.lower() in TEXTS
-    # All other cells are kept as stored; only text that goes into a typed file gets its inferred types.
-    frame = read_text(file) if to_text else table.frame if file.suffix.lower() in TEXTS else read_stored(file)
-    column = _corrupted(frame[target], table, true, noisy)
-    same_kind = to_text and file.suffix.lower() in TEXTS
-    write_table(frame.with_columns(column), out, delimiter=delimiter_of(file) if same_kind else ",")
+    _write(request, out, table, true, noisy)
     return Corruption(matrix, tuple(map(str, table.classes)), int((noisy != true).sum()), len(true))
+
+
+def _write(request: CorruptionRequest, out: Path, table: GradedTable, true: Ints, noisy: Ints) -> None:
+    """Write the table with the noisy grades.
+
+    All other cells are kept as stored; only text that goes into a typed file gets its inferred types.
+    """
+    file, target, header = request.file, request.target, not request.no_header
+    if is_lines(file) and out.suffix.lower() in LINES:
+        column = _corrupted(read_stored(file)[target], table, true, noisy)
+        changed = table.rows[noisy != true].tolist()
+        write_lines(lines_with(file, target, dict(zip(changed, column.gather(changed), strict=True))), out)
+        return
+    to_text, of_text = out.suffix.lower() in TEXTS, file.suffix.lower() in TEXTS
+    frame = read_text(file, header=header) if to_text else table.frame if of_text else read_stored(file)
+    column = _corrupted(frame[target], table, true, noisy)
+    delimiter = delimiter_of(file) if to_text and of_text else ","
+    write_table(frame.with_columns(column), out, delimiter=delimiter, header=header)
 
 
 def _column_by(request: CorruptionRequest, table: GradedTable) -> Floats | None:

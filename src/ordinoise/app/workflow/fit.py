@@ -110,7 +110,9 @@ def _table_and_model(
     request: Request, on_table: Callable[[GradedTable], None], verbose: bool
 ) -> tuple[GradedTable, OrdinalClassifier]:
     _check(request)
-    table = graded_table(request.file, request.target, order=request.order, ignore=request.ignore)
+    table = graded_table(
+        request.file, request.target, order=request.order, ignore=request.ignore, header=not request.no_header
+    )
     model = OrdinalClassifier(
         request.learner,
         noise=_noise(request.noise, len(table.classes)),

@@ -12,7 +12,19 @@ import polars as pl
 
 from ordinoise._files import new_folder, write_whole
 from ordinoise._validation import as_choice, as_number, complain
-from ordinoise.app.tables import ColumnFindings, features_of, grades_of, read_stored, read_table, typed_columns
+from ordinoise.app.tables import (
+    ColumnFindings,
+    features_of,
+    grades_of,
+    is_lines,
+    lines_and,
+    read_stored,
+    read_table,
+    typed_columns,
+    write_lines,
+    write_table,
+)
+from ordinoise.app.tables.writer import LINES
 from ordinoise.classifiers import load_model
 from ordinoise.labels import RULES, decide
 
@@ -65,7 +77,9 @@ def fit_file(
     return found, record
 
 
-def evaluate_file(model: Path, file: Path, *, trusted: bool = False, target: str | None = None) -> Evaluation:
+def evaluate_file(
+    model: Path, file: Path, *, trusted: bool = False, target: str | None = None, header: bool = True
+) -> Evaluation:
     """Every metric of a model on a file it was not fitted to, on the recorded grades and corrected for their noise.
 
     Parameters
@@ -78,17 +92,25 @@ def evaluate_file(model: Path, file: Path, *, trusted: bool = False, target: str
         Whether the grades of the file are right; otherwise they are taken to be as noisy as the training grades.
     target : str, optional
         Column of grades; named as in training by default.
+    header : bool
+        Whether the first row of a CSV file has the names of the columns.
     """
     from ordinoise.scoring import evaluate
 
     fitted, task = read_model(model)
-    frame = read_table(file, keep_text=task.categories)
+    frame = read_table(file, keep_text=task.categories, header=header)
     labels, rows = grades_of(frame, task.target if target is None else target, fitted.classes_.tolist())
     return evaluate(fitted, features_of(frame[rows], task.columns), labels, None if trusted else "model")
 
 
 def predict_file(
-    model: Path, file: Path, *, decision: str | None = None, confidence: float | None = None, as_stored: bool = True
+    model: Path,
+    file: Path,
+    *,
+    decision: str | None = None,
+    confidence: float | None = None,
+    as_stored: bool = True,
+    header: bool = True,
 ) -> pl.DataFrame:
     """The table of a file with columns added for the predicted grade and the probability of each grade.
 
@@ -104,13 +126,15 @@ def predict_file(
         Also add the lowest and highest grade of a prediction set with this coverage.
     as_stored : bool
         Whether to return the file's own cells as stored (text, for a CSV file) or with their inferred types.
+    header : bool
+        Whether the first row of a CSV file has the names of the columns.
     """
     if decision is not None:
         as_choice("decision", decision, RULES)
     if confidence is not None:
         as_number("confidence", confidence, 0.0, 0.9999, open_low=True)
     fitted, task = read_model(model)
-    stored = read_stored(file)
+    stored = read_stored(file, header=header)
     frame = typed_columns(stored.get_columns(), task.categories)
     probabilities = fitted.predict_proba(features_of(frame, task.columns))
     grades = fitted.classes_[decide(probabilities, fitted.decision if decision is None else decision)]
@@ -125,6 +149,16 @@ def predict_file(
     if clash is not None:
         raise complain("file", f"have no column {clash!r}", "one", "the prediction adds this name; rename yours")
     return (stored if as_stored else frame).with_columns(added)
+
+
+def write_predictions(graded: pl.DataFrame, file: Path, out: Path) -> None:
+    """Write a table by `predict_file` to a new file; JSON lines in JSON lines keep every byte and get more keys."""
+    if out.suffix.lower() in LINES and is_lines(file):
+        known = set(read_stored(file).columns)
+        added = [column for column in graded.get_columns() if column.name not in known]
+        write_lines(lines_and(file, pl.DataFrame(added)), out)
+    else:
+        write_table(graded, out)
 
 
 @dataclass(frozen=True)

@@ -16,17 +16,20 @@ class GradedFile:
     Parameters
     ----------
     file
-        Table to read: CSV with any delimiter, Parquet or Feather.
+        Table to read: CSV with any delimiter, JSON lines, Parquet or Feather.
     target
         Column of grades.
     order
         Grades from lowest to highest, such as low,medium,high; required if they are text.
+    no_header
+        The first row of the CSV file is data; its columns are called column_1, column_2, ...
     """
 
     file: Path
     _: KW_ONLY
     target: str
     order: str | None = None
+    no_header: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +72,7 @@ class Request(GradedFile):
     @classmethod
     def from_settings(cls, file: Path, target: str, settings: dict[str, Any]) -> Request:
         """The request with these `settings`; entries that are not options are ignored."""
-        names = ("order", "learner", "noise", "answer", "prior_rate", "decision", "seed")
+        names = ("order", "no_header", "learner", "noise", "answer", "prior_rate", "decision", "seed")
         options = {name: settings[name] for name in names}
         return cls(file, target=target, ignore=tuple(settings["ignore"]), **options)
 
