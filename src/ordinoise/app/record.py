@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from ordinoise._files import write_whole
 from ordinoise._validation import as_number, complain
@@ -128,30 +128,41 @@ def write_record(folder: Path, record: AuditRecord) -> None:
 
 def read_record(folder: Path) -> AuditRecord:
     """The record in a folder written by ``ordinoise audit``; refuses damaged records and other versions."""
+    return read_whole(folder, RECORD, FORMAT, FORMAT_VERSION, "audit", _from_plain)
+
+
+Record = TypeVar("Record")
+
+
+def read_whole(
+    folder: Path, name: str, form: str, version: int, verb: str, from_plain: Callable[[dict[str, Any]], Record]
+) -> Record:
+    """The record in the JSON file `name` of a folder written by a verb; one sentence about a damaged or other one."""
     try:
-        if not (folder / RECORD).is_file():  # a pipe or device may never end
-            raise FileNotFoundError(folder / RECORD)
-        found = json.loads((folder / RECORD).read_text(), parse_constant=_refused)
+        if not (folder / name).is_file():  # a pipe or device may never end
+            raise FileNotFoundError(folder / name)
+        found = json.loads((folder / name).read_text(), parse_constant=_refused)
     except (OSError, ValueError, RecursionError, MemoryError):
-        raise complain("folder", f"hold a readable {RECORD}", repr(str(folder)), "run ordinoise audit first") from None
-    if not isinstance(found, dict) or found.pop("format", None) != FORMAT:
-        raise complain("folder", "be written by ordinoise audit", repr(str(folder)))
-    version = found.pop("format_version", None)
-    if type(version) is not int or version != FORMAT_VERSION:
-        advice = "it was written by another version of ordinoise; audit the file again"
-        raise complain("folder", f"hold an audit of format version {FORMAT_VERSION}", version, advice)
+        advice = f"run ordinoise {verb} first"
+        raise complain("folder", f"hold a readable {name}", repr(str(folder)), advice) from None
+    if not isinstance(found, dict) or found.pop("format", None) != form:
+        raise complain("folder", f"be written by ordinoise {verb}", repr(str(folder)))
+    stored = found.pop("format_version", None)
+    if type(stored) is not int or stored != version:
+        advice = f"it was written by another version of ordinoise; run ordinoise {verb} again"
+        raise complain("folder", f"hold {name} of format version {version}", stored, advice)
     try:
-        return _from_plain(found)
+        return from_plain(found)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
         got = f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()
-        raise complain("folder", "hold a complete audit", got, "it is damaged") from None
+        raise complain("folder", f"hold a complete {name}", got, "it is damaged") from None
 
 
 def _refused(constant: str) -> None:
     raise complain("JSON", "hold finite numbers", constant)
 
 
-def _check_types(one: Any) -> None:
+def check_types(one: Any) -> None:
     """Refuse a record, column or suspect with a field whose value is not of the declared type."""
     for name, hint in get_type_hints(type(one)).items():
         if not _is_of(getattr(one, name), hint):
@@ -189,7 +200,7 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
         }
     )
     for one in (record, *record.columns, *record.suspects):
-        _check_types(one)
+        check_types(one)
     if len(set(record.classes)) < len(record.classes):
         raise complain("classes", "name every grade once", list(record.classes))
     if record.target not in [column.name for column in record.columns]:

@@ -299,7 +299,7 @@ def test_an_audit_of_another_format_version_is_refused(version: object, folder: 
     assert content["format_version"] == 2
     (tmp_path / "audit.json").write_text(json.dumps(content | {"format_version": version}))
     with pytest.raises(
-        ValueError, match=r"^folder must hold an audit of format version 2, got .*audit the file again$"
+        ValueError, match=r"^folder must hold audit.json of format version 2, got .*run ordinoise audit again$"
     ):
         read_record(tmp_path)
 

@@ -22,6 +22,7 @@ from ordinoise.app.cli.fit import fit
 from ordinoise.app.cli.noise import noise
 from ordinoise.app.cli.plan import plan
 from ordinoise.app.cli.predict import predict
+from ordinoise.app.cli.raters import raters
 from ordinoise.app.cli.reproduce import reproduce
 from ordinoise.app.cli.review import review
 
@@ -32,7 +33,7 @@ app = App(
     default_parameter=Parameter(negative=""),
     suppress_keyboard_interrupt=False,
 )
-VERBS = (fit, evaluate, predict, noise, audit, review, plan, corrupt, export, reproduce, data, demo)
+VERBS = (fit, evaluate, predict, noise, audit, raters, review, plan, corrupt, export, reproduce, data, demo)
 for verb in VERBS:
     app.command(verb)
 app.register_install_completion_command()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -74,6 +75,18 @@ class TrialProgress:
         trial = ended.trial
         doing = " ".join(str(trial[name]) for name in ("dataset", "loss", "variant", "contestant") if name in trial)
         self._bar.update(self._task, advance=1, left=printable(f"{minutes}:{seconds:02} left  {doing}"))
+
+
+@contextmanager
+def step_progress(doing: str) -> Iterator[Callable[[], None]]:
+    """A callable for after every step of work of unknown length: a count and the time, on standard error."""
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    screen = console(stderr=True)
+    columns = [SpinnerColumn(), TextColumn(doing), TextColumn("step {task.completed:.0f}"), TimeElapsedColumn()]
+    with Progress(*columns, console=screen, transient=True, disable=not screen.is_terminal) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda: progress.advance(task)
 
 
 def rich_table(table: TextTable, *, grouped: bool = False) -> Table:

@@ -142,7 +142,7 @@ def contents_of(findings: Findings) -> Contents:
         weights_words=_weights_words(findings.weights),
         curves_chart=_curves_chart(curves) if curves else None,
         suspects=suspect_table(record),
-        settings={shortened(name): _setting(value) for name, value in record.settings.items()},
+        settings={shortened(name): setting_text(value) for name, value in record.settings.items()},
         most_columns=MOST_COLUMNS,
     )
 
@@ -234,5 +234,6 @@ def _curves_chart(curves: Mapping[str, Sequence[float]]) -> Chart:
     return charts.curves_chart(curves, f"{'; '.join(best)}.", caption)
 
 
-def _setting(value: object) -> str:
+def setting_text(value: object) -> str:
+    """The value of an option as text."""
     return shortened(value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False), 200)

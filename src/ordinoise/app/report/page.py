@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from ordinoise._files import write_whole
 from ordinoise._text import percent
@@ -25,20 +25,37 @@ def write_report(path: Path, findings: Findings) -> None:
 
 def report_html(findings: Findings) -> str:
     """The report as HTML; the same findings give the same text."""
-    return _template().render(
-        contents=contents_of(findings),
-        style=_part("report.css") + _grade_variables(len(findings.record.classes)),
-        script=_part("report.js"),
-        script_hash=_hash(_part("report.js")),
+    contents, record = contents_of(findings), findings.record
+    return rendered(
+        "report.html.j2", findings.heading, record.ordinoise, contents.sections, len(record.classes), contents
     )
 
 
+def rendered(
+    template: str, heading: str, version: str, sections: Mapping[str, str], n_classes: int, contents: object
+) -> str:
+    """A page of this package: a template that fills the common frame."""
+    return str(
+        _environment().get_template(template).render(
+            heading=heading,
+            version=version,
+            sections=sections,
+            contents=contents,
+            style=_part("report.css") + _grade_variables(n_classes),
+            script=_part("report.js"),
+            script_hash=_hash(_part("report.js")),
+        )
+    )  # fmt: skip
+
+
 @cache
-def _template() -> Any:
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_part), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     filters = (words.count, words.counted, percent, words.number, words.shortened, words.printable)
     environment.filters.update({one.__name__: one for one in filters})
-    return environment.from_string(_part("report.html.j2"))
+    return environment
 
 
 @cache

@@ -5,7 +5,7 @@
   const body = table.tBodies[0];
   const rows = Array.from(body.rows);
   const find = document.getElementById("find");
-  const selects = ["recorded", "suggested"].map((name) => document.getElementById(name));
+  const selects = ["recorded", "suggested"].map((name) => document.getElementById(name)).filter(Boolean);
   const shown = document.getElementById("shown");
   const texts = new Map(rows.map((row) => [row, row.innerText.toLowerCase()]));
   const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });

@@ -78,10 +78,10 @@ def suspect_table(record: AuditRecord) -> SuspectTable:
     found = record.suspects[:MOST_ROWS]
     places = [place for place, column in enumerate(record.columns) if column.role != "target"]
     columns = [record.columns[place] for place in places[:MOST_COLUMNS]]
-    cells = _cut_cells([[suspect.cells[place] for place in places[:MOST_COLUMNS]] for suspect in found])
+    cells = cut_cells([[suspect.cells[place] for place in places[:MOST_COLUMNS]] for suspect in found])
     rows = tuple(_row(suspect, record.classes, texts) for suspect, texts in zip(found, cells, strict=True))
     return SuspectTable(
-        columns=tuple(_column(column) for column in columns),
+        columns=tuple(shown_column(column) for column in columns),
         rows=rows,
         n_more_columns=max(len(places) - MOST_COLUMNS, 0),
         recorded=tuple(sorted({row.recorded_rank for row in rows})),
@@ -89,7 +89,8 @@ def suspect_table(record: AuditRecord) -> SuspectTable:
     )
 
 
-def _column(column: ColumnFindings) -> SuspectColumn:
+def shown_column(column: ColumnFindings) -> SuspectColumn:
+    """The column as the page names it."""
     return SuspectColumn(shortened(column.name), _whole(column.name, NAME_LENGTH), column.kind == "number")
 
 
@@ -107,7 +108,7 @@ def _row(suspect: Suspect, classes: Sequence[str], cells: Sequence[CellText]) ->
     )
 
 
-def _cut_cells(rows: Sequence[Sequence[str | None]]) -> list[list[CellText]]:
+def cut_cells(rows: Sequence[Sequence[str | None]]) -> list[list[CellText]]:
     """Cells cut so that all together take at most `MOST_BYTES`, tooltips included."""
     cut = next((cut for cut in CUTS if _size(rows, cut) <= MOST_BYTES), CUTS[-1])
     spare = MOST_BYTES - _size(rows, cut)

@@ -104,3 +104,60 @@ class CorruptionRequest(GradedFile):
     by: str | None = None
     noise: Path | None = None
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class RatingsRequest:
+    """The consensus of several raters.
+
+    Parameters
+    ----------
+    file
+        Table to read: one row per grade (--item, --rater, --grade), one column per rater (--wide), or a Label Studio
+        export in JSON.
+    item
+        Column that names the items.
+    rater
+        Column that names the raters; without it, it is not known who gave which grade.
+    grade
+        Column of grades; for a Label Studio export, the name of the tag if there are several.
+    wide
+        Columns with the grades of one rater each, such as reader_1,reader_2,reader_3.
+    unnamed
+        The columns of --wide are first, second, ... opinions of changing people.
+    features
+        Table with one row per item that helps to find the grades; joined by the column of --item.
+    trusted
+        Verified grades: a table with the columns item and grade, or a folder of this command that was reviewed.
+    order
+        Grades from lowest to highest, such as low,medium,high; required if they are text.
+    seed
+        Random seed; the same seed gives the same result.
+    """
+
+    file: Path
+    _: KW_ONLY
+    item: str | None = None
+    rater: str | None = None
+    grade: str | None = None
+    wide: str | None = None
+    unnamed: bool = False
+    features: Path | None = None
+    trusted: Path | None = None
+    order: str | None = None
+    seed: int = 0
+
+    def settings(self) -> dict[str, Any]:
+        """The options as plain values for JSON."""
+        plain = {name: value for name, value in asdict(self).items() if name != "file"}
+        return plain | {name: None if plain[name] is None else str(plain[name].resolve()) for name in PATHS}
+
+    @classmethod
+    def from_settings(cls, file: Path, settings: dict[str, Any]) -> RatingsRequest:
+        """The request with these `settings`; entries that are not options are ignored."""
+        names = ("item", "rater", "grade", "wide", "unnamed", "order", "seed")
+        paths = {name: None if settings[name] is None else Path(settings[name]) for name in PATHS}
+        return cls(file, **{name: settings[name] for name in names}, **paths)
+
+
+PATHS = ("features", "trusted")

@@ -1,0 +1,139 @@
+"""What was found about several raters, printed as tables and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ordinoise._text import NOTHING, TextTable, percent
+from ordinoise.app.cli._console import console, rich_table, say
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ordinoise.app.ratings_record import RatersRecord
+    from ordinoise.app.tables.ratings import RatingsTable
+    from ordinoise.app.workflow.raters import Consensus
+
+SHOWN_ITEMS, SHOWN_RATERS = 10, 10  # round numbers, chosen by no run; all of them are in the CSV files
+TITLES = {
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "alpha_interval": "Krippendorff's alpha, interval",
+    "ac2": "Gwet's AC2",
+    "kappa_linear": "weighted kappa, linear",
+    "kappa_quadratic": "weighted kappa, quadratic",
+    "within_one": "pairs of grades at most one apart",
+}
+
+
+def show_ratings(*, is_quiet: bool = False) -> Callable[[RatingsTable], None]:
+    """A function that prints what was read from a file of ratings; nothing if `is_quiet`."""
+
+    def show(table: RatingsTable) -> None:
+        who = f"{table.n_raters:,} raters" if table.raters is not None else "raters without names"
+        size = f"{len(table.labels):,} grades of {len(table.items):,} items by {who}"
+        grades = " < ".join(map(str, table.classes))
+        for line in (f"{table.path.name}: {size}; grades {grades}", *(f"  {message}" for message in table.messages)):
+            say(console(), line)
+
+    return (lambda _: None) if is_quiet else show
+
+
+def show_consensus(found: Consensus, record: RatersRecord, out: Path) -> None:
+    """Print agreement, raters, items to read again and what was written."""
+    screen = console()
+    show_agreement(screen, record)
+    if record.n_raters:
+        _show_raters(screen, record)
+    _show_items(screen, record)
+    for sentence in sentences_of(found):
+        say(screen, sentence)
+    for doubt in record.noise.doubts:
+        say(screen, f" {doubt.sentence}.", bold="In doubt:")
+    screen.print()
+    files = "report.html (open it in a browser), consensus.csv, raters.csv, items.csv, raters.json"
+    say(screen, f" {out}: {files}", bold="Written")
+    if record.suspects:
+        say(screen, f"Next: ordinoise review {out}")
+
+
+def sentences_of(found: Consensus) -> list[str]:
+    """Number of unanimous items, of those decided by guessers, and of verified ones."""
+    lowest, highest = found.ends
+    alike = int(((lowest == highest) & ([len(ratings) > 1 for ratings in found.given])).sum())
+    confident = float(found.model.confidence_.mean())
+    sentences = [
+        f"{alike:,} of {len(lowest):,} items have the same grade from everybody; the consensus is expected to be right "
+        f"for {percent(confident)} of all items."
+    ]
+    by_guessers = int(found.model.by_guessers_.sum())
+    if by_guessers:
+        sentences.append(
+            f"{by_guessers:,} item{'s were' if by_guessers > 1 else ' was'} graded by nobody but raters who guess; see "
+            "the flags in consensus.csv."
+        )
+    if len(found.trusted):
+        sentences.append(f"{len(found.trusted):,} verified grades were trusted.")
+    return sentences
+
+
+def show_agreement(screen: Console, record: RatersRecord) -> None:
+    """Print the measures of agreement."""
+    if not record.agreement:
+        screen.print("No item has two grades, so agreement cannot be measured.")
+        return
+    rows = tuple((TITLES[name], *_estimate(ends)) for name, ends in record.agreement.items() if ends is not None)
+    columns = ("", "value", f"{record.confidence:.0%} interval")
+    screen.print(rich_table(TextTable("How far do they agree?", columns, rows)))
+
+
+def _estimate(ends: list[Any]) -> tuple[str, str]:
+    value, low, high = (NOTHING if end is None else f"{end:.2f}" for end in ends)
+    return value, f"{low} to {high}"
+
+
+def _show_raters(screen: Console, record: RatersRecord) -> None:
+    """Print the raters with the most wrong grades beyond the share of all raters."""
+    overall = record.noise.rate or 0.0
+    found = sorted(record.raters, key=lambda line: -line["n_labels"] * (line["noise_rate"] - overall))[:SHOWN_RATERS]
+    rows = tuple(
+        (
+            line["rater"],
+            f"{line['n_labels']:,}",
+            percent(line["noise_rate"]),
+            f"{line['severity']:+.2f} ({line['severity_low']:+.2f} to {line['severity_high']:+.2f})",
+            f"{line['consistency']:.2f} ({line['consistency_low']:.2f} to {line['consistency_high']:.2f})",
+            f"{line['guessing']:.0%} ({line['guessing_low']:.0%} to {line['guessing_high']:.0%})",
+        )
+        for line in found
+    )
+    title = (
+        f"The {len(rows)} raters with most wrong grades beyond the share of all"
+        if len(record.raters) > len(rows)
+        else "Raters"
+    )
+    columns = ("rater", "grades", "wrong", "severity", "consistency", "guesses")
+    note = "Severity: grades below the typical rater on the same items. raters.csv has a sentence for each rater."
+    screen.print(rich_table(TextTable(title, columns, rows, (note,))))
+
+
+def _show_items(screen: Console, record: RatersRecord) -> None:
+    from ordinoise.app.workflow.ratings_files import given_words
+
+    found = record.suspects[:SHOWN_ITEMS]
+    if not found:
+        screen.print("Every item has a verified grade.")
+        return
+    rows = tuple(
+        (one.item, one.recorded, percent(1 - one.probability_wrong), f"{one.expected_distance:.2f}",
+         _shortened(", ".join(given_words(one))))
+        for one in found
+    )  # fmt: skip
+    title = f"The {len(rows)} items to read again first"
+    columns = ("item", "consensus", "confidence", "expected distance", "given")
+    screen.print(rich_table(TextTable(title, columns, rows)))
+
+
+def _shortened(text: str, most: int = 60) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

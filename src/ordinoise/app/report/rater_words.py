@@ -1,0 +1,99 @@
+"""The findings about several raters in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ordinoise._text import percent
+from ordinoise.app.ratings_record import RatersRecord
+from ordinoise.app.report.words import count, counted, listed, number, printable
+
+MEASURES = {
+    "alpha_ordinal": ("Krippendorff's alpha, ordinal", "distances by the grades used between two"),
+    "alpha_interval": ("Krippendorff's alpha, interval", "distances by the number of grades"),
+    "ac2": ("Gwet's AC2", "holds up if most items have the same grade"),
+    "kappa_linear": ("Weighted kappa, linear", "mean over pairs of raters"),
+    "kappa_quadratic": ("Weighted kappa, quadratic", "mean over pairs of raters, far grades weigh more"),
+    "within_one": ("Within one grade", "share of pairs of grades of an item"),
+}
+# Krippendorff (2004, p. 241): rely on variables from .8, draw tentative conclusions from .667.
+RELIABLE, TENTATIVE = 0.8, 0.667
+GUESSES = 0.5  # a rater whose interval lies above is said to guess; a round number, chosen by no run
+MEANINGS = {
+    "no-repeats": "No item was graded twice, so nothing is known about agreement or errors.",
+    "few-triples": "Few items have three grades. With two one sees that raters differ, but hardly who is right.",
+    "scarce-class": "A grade is so rare that how it is graded can hardly be told.",
+    "shifted-class": "A grade is usually recorded as another one, so it may not mean what its name says.",
+    "shared-bias": (
+        "If everybody slips the same way, no disagreement shows it. The scale here is what the typical rater means by "
+        "it; that is a convention, and only verified grades can replace it."
+    ),
+}
+
+
+def known(measures: Mapping[str, Any]) -> dict[str, Sequence[float]]:
+    """The measures that have a value and an interval."""
+    return {name: ends for name, ends in measures.items() if name in MEASURES and ends and None not in ends}
+
+
+def agreement_words(record: RatersRecord) -> str:
+    """How far raters agree, and what that is enough for."""
+    measures = known(record.agreement)
+    if "alpha_ordinal" not in measures or "within_one" not in measures:
+        return "No item has two grades that could be compared, so agreement cannot be measured."
+    alpha, low, high = measures["alpha_ordinal"]
+    near = percent(measures["within_one"][0])
+    if low >= RELIABLE:
+        verdict = "one rater's grade can be relied on"
+    elif high < TENTATIVE:
+        verdict = "a single rater's grade should not be relied on; the consensus of several is more reliable"
+    else:
+        verdict = "a single rater's grade allows tentative conclusions; the consensus of several is more reliable"
+    return (
+        f"Of two grades of the same item, {near} are at most one grade apart. Krippendorff's alpha is {number(alpha)} "
+        f"({number(low)} to {number(high)}): {verdict}."
+    )
+
+
+def habit_words(record: RatersRecord) -> str:
+    """How many raters are severe, lax or careless beyond doubt."""
+    if not record.n_raters:
+        return "It is not known who gave which grade, so raters cannot be told apart. " + printable(
+            str(record.raters[0]["sentence"])
+        )
+    severe = [line for line in record.raters if line["severity_low"] > 0]
+    lax = [line for line in record.raters if line["severity_high"] < 0]
+    guessing = [line for line in record.raters if line["guessing_low"] > GUESSES]
+    parts = [f"{count(len(severe)) if severe else 'none'} clearly grade lower than the typical rater"]
+    parts += [f"{count(len(lax)) if lax else 'none'} clearly higher"]
+    parts += [f"{count(len(guessing)) if guessing else 'none'} clearly guess more often than not"]
+    return f"Of {counted(record.n_raters, 'rater')}, {listed(parts)}. “Clearly” means that the whole interval does."
+
+
+def doubt_lines(record: RatersRecord) -> list[tuple[str, str]]:
+    """Each doubt in plain words (may be empty) and in those of the estimator."""
+    return [(MEANINGS.get(doubt.code, ""), printable(doubt.sentence)) for doubt in record.noise.doubts]
+
+
+def advice(record: RatersRecord) -> list[tuple[str, str]]:
+    """Title and text of what would help."""
+    found = [
+        (
+            "Settle the items that divide",
+            "Open this folder with “ordinoise review”: every grade stands beside the item, and one key settles it. The "
+            "decisions come back with --trusted and this folder.",
+        ),
+        (
+            "Verify some items at random",
+            "Items picked because raters differ say little about a bias that all share. Have 50 to 150 items, drawn at "
+            "random, graded with great care, and pass them with --trusted.",
+        ),
+    ]
+    if any(doubt.code in ("no-repeats", "few-triples") for doubt in record.noise.doubts):
+        found.append(
+            ("Ask for third grades", "Three or more grades on some hundred items show who is right when two differ.")
+        )
+    if not record.n_raters:
+        found.append(("Record who grades", "With names (--rater), severe, lax and careless raters can be told apart."))
+    return found

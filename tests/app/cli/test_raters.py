@@ -1,0 +1,259 @@
+"""``ordinoise raters``: from files of ratings to a folder, in every form of input, and with every mistake."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from app.cli.command import files_below, run
+from app.ratings import RATERS, drawn, export_of, write_export, write_long, write_wide
+from ordinoise import RepeatedLabels
+from ordinoise.app.ratings_record import read_ratings_record
+from ordinoise.estimation import from_wide
+
+LONG = ("--item", "id", "--rater", "who", "--grade", "stars")
+FILES = {"consensus.csv", "raters.csv", "items.csv", "report.html", "raters.json"}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _consensus(folder: str = "raters") -> pl.DataFrame:
+    return pl.read_csv(Path(folder) / "consensus.csv", infer_schema=False).with_columns(pl.all().fill_null(""))
+
+
+def test_a_table_of_ratings_becomes_the_consensus_that_python_finds(folder: Path) -> None:
+    write_long(folder / "long.csv")
+    done = run("raters", "long.csv", *LONG)
+    assert done.code == 0, done.err
+    names, _, given = drawn()
+    items, raters, labels = from_wide(given, missing=0)
+    with pytest.warns(UserWarning, match="weakly identified"):
+        model = RepeatedLabels(random_state=0).fit(items, np.array(RATERS)[raters], labels)
+    assert {path.name for path in Path("raters").iterdir()} == FILES
+    found = _consensus()
+    assert found["item"].to_list() == names
+    assert found["grade"].cast(pl.Int64).to_list() == model.consensus_.tolist()
+    assert np.allclose(found["confidence"].cast(pl.Float64), model.confidence_, atol=1e-4)
+    assert found["given"].item(0) == ", ".join(
+        f"{who}: {grade}" for who, grade in zip(RATERS, given[0], strict=True) if grade
+    )
+    assert found["lowest"].cast(pl.Int64).to_list() == [min(row[row > 0]) for row in given]
+    assert found["highest"].cast(pl.Int64).to_list() == [max(row) for row in given]
+
+
+def test_every_form_of_the_same_ratings_gives_the_same_consensus(folder: Path) -> None:
+    write_long(folder / "long.csv")
+    write_wide(folder / "wide.csv")
+    write_export(folder / "export.json")
+    assert run("raters", "long.csv", *LONG, "--out", "one").code == 0
+    assert run("raters", "wide.csv", "--item", "id", "--wide", ",".join(RATERS), "--out", "two").code == 0
+    done = run("raters", "export.json", "--order", "low,fair,good,best", "--out", "three")
+    assert done.code == 0, done.err
+    pl.testing.assert_frame_equal(_consensus("one"), _consensus("two"))
+    words = dict(zip(("low", "fair", "good", "best"), "1234", strict=True))
+    third = _consensus("three")
+    assert [words[grade] for grade in third["grade"]] == _consensus("one")["grade"].to_list()
+    assert third["item"].to_list() == [str(at + 7) for at in range(60)]
+
+
+def test_items_are_ordered_by_what_a_verified_grade_is_worth_and_carry_their_cells(folder: Path) -> None:
+    write_long(folder / "long.csv")
+    run("raters", "long.csv", *LONG, "--items", "12")
+    record = read_ratings_record(Path("raters"))
+    assert [column.name for column in record.columns] == ["about"]  # "minute" differs between the grades of an item
+    distance = [item.expected_distance for item in record.suspects]
+    assert len(distance) == 12
+    assert distance == sorted(distance, reverse=True)
+    table = pl.read_csv("raters/items.csv", infer_schema=False)
+    assert table["item"].to_list() == [item.item for item in record.suspects]
+    assert table["about"].to_list() == [item.cells[0] for item in record.suspects]
+    for item in record.suspects:
+        posterior = np.array(item.posterior)
+        rank = record.classes.index(item.recorded)
+        assert np.isclose(posterior @ np.abs(np.arange(4) - rank), item.expected_distance)
+        assert np.isclose(1 - posterior[rank], item.probability_wrong)
+
+
+def test_without_names_there_is_one_entry_for_all_raters(folder: Path) -> None:
+    write_wide(folder / "wide.csv")
+    done = run("raters", "wide.csv", "--wide", ",".join(RATERS), "--unnamed", "--json")
+    assert done.code == 0, done.err
+    assert done.json["n_raters"] == 0
+    assert [line["rater"] for line in done.json["raters"]] == ["all"]
+    assert _consensus()["item"].to_list() == [str(row) for row in range(60)]
+    assert _consensus()["given"].item(0) == ", ".join(str(grade) for grade in drawn()[2][0] if grade)
+
+
+def test_features_from_a_table_help_and_verified_grades_settle_their_items(folder: Path) -> None:
+    write_long(folder / "long.csv")
+    write_wide(folder / "about.csv")
+    names, truth, _ = drawn()
+    alone = _share_right(run("raters", "long.csv", *LONG, "--out", "alone"), "alone", truth)
+    pl.DataFrame({"id": names[:10], "stars": [5 - grade for grade in truth[:10]]}).write_csv("verified.csv")
+    more = ("--features", "about.csv", "--trusted", "verified.csv")
+    done = run("raters", "long.csv", *LONG, *more, "--out", "helped")
+    assert done.code == 0, done.err
+    found = _consensus("helped")
+    assert found["grade"].to_list()[:10] == [str(5 - grade) for grade in truth[:10]]
+    assert [flags.split()[0] for flags in found["flags"].to_list()[:10]] == ["verified"] * 10
+    assert not set(names[:10]) & {item.item for item in read_ratings_record(Path("helped")).suspects}
+    record = read_ratings_record(Path("helped"))
+    roles = {column.name: column.role for column in record.columns}
+    assert roles["size"] == "feature"
+    done = run("raters", "long.csv", *LONG, "--features", "about.csv", "--out", "features")
+    assert _share_right(done, "features", truth) >= alone
+
+
+def _share_right(done: Any, folder: str, truth: Any) -> float:
+    assert done.code == 0, done.err
+    return float((_consensus(folder)["grade"].cast(pl.Int64).to_numpy() == truth).mean())
+
+
+@pytest.mark.parametrize("kind", ["choices", "rating"])
+def test_a_label_studio_export_comes_back_as_tasks_with_predictions(folder: Path, kind: str) -> None:
+    write_export(folder / "export.json", kind=kind)
+    order = ("--order", "low,fair,good,best") if kind == "choices" else ()
+    assert run("raters", "export.json", *order).code == 0
+    tasks = json.loads(Path("raters/label-studio.json").read_text())
+    check_import_format(tasks)
+    found = _consensus()
+    for task, original, grade, confidence in zip(
+        tasks, export_of(kind=kind), found["grade"], found["confidence"], strict=True
+    ):
+        assert (task["id"], task["data"]) == (original["id"], original["data"])
+        result = task["predictions"][0]["result"][0]
+        assert (result["from_name"], result["to_name"], result["type"]) == ("quality", "text", kind)
+        assert result["value"] == {kind: [grade] if kind == "choices" else int(grade)}
+        assert task["predictions"][0]["score"] == pytest.approx(float(confidence), abs=1e-4)
+
+
+def test_any_ratings_can_become_tasks_for_label_studio(folder: Path) -> None:
+    write_long(folder / "long.csv")
+    run("raters", "long.csv", *LONG, "--label-studio")
+    tasks = json.loads(Path("raters/label-studio.json").read_text())
+    check_import_format(tasks)
+    assert tasks[1]["data"] == {"item": "i001", "about": "<script>document.title = 'owned'</script>"}
+
+
+def check_import_format(tasks: Any) -> None:
+    """Label Studio's documented form of tasks with pre-annotations ("Import pre-annotated data", "Task format")."""
+    assert isinstance(tasks, list)
+    identities = set()
+    for task in tasks:
+        assert set(task) <= {"id", "data", "predictions"}
+        assert "id" not in task or isinstance(task["id"], int)
+        assert isinstance(task["data"], dict)
+        assert task["data"]
+        for prediction in task["predictions"]:
+            assert set(prediction) == {"model_version", "score", "result"}
+            assert isinstance(prediction["model_version"], str)
+            assert isinstance(prediction["score"], (int, float))
+            assert 0 <= prediction["score"] <= 1
+            for result in prediction["result"]:
+                assert set(result) == {"id", "from_name", "to_name", "type", "value"}
+                assert all(isinstance(result[name], str) for name in ("id", "from_name", "to_name", "type"))
+                value = result["value"][result["type"]]
+                assert list(result["value"]) == [result["type"]]
+                if result["type"] == "choices":
+                    assert isinstance(value, list)
+                    assert all(isinstance(choice, str) for choice in value)
+                else:
+                    assert isinstance(value, (int, float))
+                identities.add(result["id"])
+    assert len(identities) == sum(len(one["result"]) for task in tasks for one in task["predictions"])
+
+
+def test_a_spreadsheet_runs_nothing_and_a_terminal_gets_no_control_character(folder: Path) -> None:
+    write_long(folder / "long.csv")
+    done = run("raters", "long.csv", *LONG, "--excel-safe")
+    assert done.code == 0
+    assert "\x1b" not in done.out
+    assert "<b>Cy</b>" in done.out  # a name is printed as it is
+    for name in ("consensus.csv", "raters.csv", "items.csv"):
+        cells = pl.read_csv(Path("raters") / name, infer_schema=False)
+        texts = [cell for column in cells.get_columns() for cell in column.drop_nulls().to_list()]
+        assert not [cell for cell in texts if cell.startswith(("=", "+", "@"))]
+
+
+MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
+    "no item": (("long.csv", "--grade", "stars"), "options must name the columns with --item and --grade"),
+    "an unknown item": (("long.csv", "--item", "ids", "--grade", "stars"), "did you mean 'id'?"),
+    "an unknown rater": (("long.csv", "--item", "id", "--rater", "whom", "--grade", "stars"), "did you mean 'who'?"),
+    "one column twice": (("long.csv", "--item", "id", "--rater", "id", "--grade", "stars"), "rater must name another"),
+    "one wide column": (("wide.csv", "--wide", "Ada"), "wide must name two different columns"),
+    "an unknown wide column": (("wide.csv", "--wide", "Ada,bo"), "did you mean 'Bo'?"),
+    "wide and long": (("wide.csv", "--wide", "Ada,Bo", "--rater", "Ada"), "wide must stand instead of"),
+    "items that repeat in a wide table": (("wide.csv", "--wide", "Ada,Bo", "--item", "kind"), "item must name every row"),
+    "text grades without an order": (("export.json",), "--order"),
+    "an unknown tag": (("export.json", "--grade", "qualty", "--order", "low,fair,good,best"), "did you mean 'quality'?"),
+    "features without the item": (("long.csv", *LONG, "--features", "verified.csv"), "features must have a row for every item"),
+    "verified items of another file": (("long.csv", *LONG, "--trusted", "other.csv"), "trusted must name items of the file"),
+    "a folder without a review": (("long.csv", *LONG, "--trusted", "empty"), "trusted must be a table or a folder"),
+    "JSON of another kind": (("plain.json",), "file must be a table or a Label Studio export"),
+    "damaged JSON": (("damaged.json",), "file must be a table or a Label Studio export"),
+    "two grades of one annotation": (("double.json", "--order", "low,fair,good,best"), "file must have one choice per annotation"),
+    "no such file": (("absent.csv", *LONG), "file must exist"),
+    "a negative seed": (("long.csv", *LONG, "--seed", "-1"), "seed must"),
+    "no items": (("long.csv", *LONG, "--items", "0"), "items must"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def mistaken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the mistakes."""
+    folder = tmp_path_factory.mktemp("mistakes")
+    write_long(folder / "long.csv")
+    write_wide(folder / "wide.csv")
+    write_export(folder / "export.json")
+    (folder / "verified.csv").write_text("id,grade\ni001,2\n")
+    (folder / "other.csv").write_text("id,stars\nx,2\n")
+    (folder / "empty").mkdir()
+    (folder / "plain.json").write_text('[{"text": "a", "sentiment": "low", "annotator": 1}]')
+    (folder / "damaged.json").write_text('[{"id": 1, ')
+    tasks = export_of()
+    tasks[3]["annotations"][0]["result"][0]["value"]["choices"] = ["low", "good"]
+    (folder / "double.json").write_text(json.dumps(tasks))
+    return folder
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_one_sentence_and_leaves_no_file(
+    mistaken: Path, mistake: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(mistaken)
+    before = files_below(mistaken)
+    words, expected = MISTAKES[mistake]
+    done = run("raters", *words, "--out", "new")
+    assert (done.code, done.err.count("\n")) == (2, 1), done.err
+    assert expected in done.err
+    assert files_below(mistaken) == before
+
+
+def test_a_fit_that_is_stopped_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_long(folder / "long.csv")
+    before = files_below(folder)
+
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ordinoise.app.workflow.raters.ratings_record", stopped)
+    assert run("raters", "long.csv", *LONG).code == 130
+    assert files_below(folder) == before
+
+
+def test_a_folder_that_exists_is_not_touched(folder: Path) -> None:
+    write_long(folder / "long.csv")
+    (folder / "raters").mkdir()
+    (folder / "raters" / "mine.txt").write_text("mine")
+    before = files_below(folder)
+    assert run("raters", "long.csv", *LONG).code == 2
+    assert files_below(folder) == before
