@@ -13,11 +13,11 @@ from ordinoise.app.report.charts import WIDTH
 from ordinoise.app.report.svg import ACCENT, INK, MUTED, WRONG, Chart, chart, new_figure, remove_frame
 from ordinoise.app.report.words import number, squeezed
 
-# Titles of the panels, and the value that stands for nothing unusual; None where there is none.
-PANELS = {
-    "severity": ("← lax    severity    severe →", 0.0),
-    "consistency": ("consistency", None),
-    "guessing": ("guesses", None),
+# Titles of the panels by their place, and the value that stands for nothing unusual; None where there is none.
+PANELS: dict[str, tuple[dict[str, str], float | None]] = {
+    "severity": ({"left": "← lax", "right": "severe →"}, 0.0),
+    "consistency": ({"center": "consistency"}, None),
+    "guessing": ({"center": "guesses"}, None),
 }
 
 
@@ -44,9 +44,10 @@ def raters_chart(lines: Sequence[Mapping[str, Any]], alt: str, caption: str) -> 
     places = np.arange(len(lines))
     with new_figure(WIDTH, 70 + 21 * len(lines)) as figure:
         panels = figure.subplots(1, len(PANELS), sharey=True, width_ratios=(1.5, 1, 1))
-        for panel, (name, (title, center)) in zip(panels, PANELS.items(), strict=True):
+        for panel, (name, (titles, center)) in zip(panels, PANELS.items(), strict=True):
             _habit(panel, lines, name, center)
-            panel.set_title(title, fontsize=12, color=MUTED)
+            for place, title in titles.items():
+                panel.set_title(title, loc=place, fontsize=12, color=MUTED)
         panels[0].set_yticks(places, [squeezed(str(line["rater"])) for line in lines])
         panels[0].set(ylim=(len(lines) - 0.4, -0.6))
         return chart("raters", figure, alt, caption)

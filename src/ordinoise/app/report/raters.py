@@ -148,8 +148,8 @@ def _raters_caption(record: RatersRecord) -> str:
     if record.n_raters > MOST_IN_PICTURE:
         which = f" The {MOST_IN_PICTURE} raters with the most grades of {count(record.n_raters)}; raters.csv has all."
     return (
-        "Severity: by how many grades a rater is below the typical rater on the same items. Consistency: how far grades "
-        "are due to the item. Guesses: share of grades that ignore the item. Bars are "
+        "Severity: by how many grades a rater is below the typical rater on the same items. Consistency: how far a "
+        "grade is due to the item. Guesses: share of grades that ignore the item. Bars are "
         f"{percent(record.confidence)} intervals; a rater of whom little is known is drawn to the middle.{which}"
     )
 

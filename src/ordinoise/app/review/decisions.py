@@ -21,6 +21,7 @@ from ordinoise.app.review.events import Event, RowState, states
 from ordinoise.app.review.presence import Presence
 
 if TYPE_CHECKING:
+    from ordinoise.app.ratings_record import RatersRecord
     from ordinoise.app.record import AuditRecord
 
 DECISIONS = "decisions.sqlite"
@@ -47,19 +48,19 @@ LAST_DECISION = f"""{COLUMNS} WHERE reviewer = ? AND kind IN ('grade', 'skip')
     AND id NOT IN (SELECT undoes FROM events WHERE undoes IS NOT NULL) ORDER BY id DESC LIMIT 1"""
 
 
-def open_decisions(folder: str | os.PathLike[str], record: AuditRecord | None = None) -> DecisionStore:
-    """The decisions about an audit, in its folder; refuses decisions about another audit.
+def open_decisions(folder: str | os.PathLike[str], record: AuditRecord | RatersRecord | None = None) -> DecisionStore:
+    """The decisions about an audit or about ratings, in their folder; refuses decisions about another file.
 
     Parameters
     ----------
     folder : path
-        Folder written by ``ordinoise audit``.
-    record : AuditRecord, optional
+        Folder written by ``ordinoise audit`` or ``ordinoise raters``.
+    record : AuditRecord or RatersRecord, optional
         Its record; read from the folder by default.
     """
-    from ordinoise.app.record import read_record  # slow to import, and not needed by DecisionStore
+    from ordinoise.app.ratings_record import read_any_record  # slow to import, and not needed by DecisionStore
 
-    record = record or read_record(Path(folder))
+    record = record or read_any_record(Path(folder))
     subject = json.dumps([record.digest, record.target, list(record.classes)])
     return DecisionStore(Path(folder) / DECISIONS, about=hashlib.sha256(subject.encode()).hexdigest())
 

@@ -19,6 +19,7 @@ from ordinoise._validation import complain
 from ordinoise.app.tables.source import head_of, open_source
 from ordinoise.columns.names import listed, meant
 
+KEPT = ("id", "data")
 KINDS = ("choices", "rating", "number")
 """Types of results that hold a grade; the value is under the key of the same name."""
 
@@ -77,7 +78,7 @@ def exported_grades(path: Path, item: str | None, tag: str | None) -> tuple[pl.D
         if (grade := _grade(annotation, tag, number)) is not None
     ]
     frame = pl.DataFrame(grades, schema={"task": pl.Int64, "rater": pl.String, "grade": pl.String}, orient="row")
-    kept = tuple({key: task[key] for key in ("id", "data") if key in task} for task in tasks)
+    kept: tuple[dict[str, Any], ...] = tuple({key: task[key] for key in KEPT if key in task} for task in tasks)
     return frame, _task_frame(tasks, item), Exported(tag, to_name, kind, kept), source.digest
 
 

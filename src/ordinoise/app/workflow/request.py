@@ -156,7 +156,7 @@ class RatingsRequest:
     def from_settings(cls, file: Path, settings: dict[str, Any]) -> RatingsRequest:
         """The request with these `settings`; entries that are not options are ignored."""
         names = ("item", "rater", "grade", "wide", "unnamed", "order", "seed")
-        paths = {name: None if settings[name] is None else Path(settings[name]) for name in PATHS}
+        paths: dict[str, Any] = {name: None if settings[name] is None else Path(settings[name]) for name in PATHS}
         return cls(file, **{name: settings[name] for name in names}, **paths)
 
 
