@@ -10,14 +10,16 @@ from ordinoise.app.cli._options import Json
 def review(
     folder: Path, *, port: int = 0, reviewer: str | None = None, no_browser: bool = False, json: Json = False
 ) -> None:
-    """Review the suspicious grades of an audit in the browser. Every decision is saved at once; Ctrl-C stops it.
+    """Settle the suspicious grades of an audit, or the items that divide raters, in the browser.
+
+    Every decision is saved at once; Ctrl-C stops it.
 
     Example: ordinoise review audit --reviewer Ada
 
     Parameters
     ----------
     folder
-        Folder written by ordinoise audit.
+        Folder written by ordinoise audit or ordinoise raters.
     port
         Port on this computer; a free one by default.
     reviewer

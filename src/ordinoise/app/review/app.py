@@ -46,7 +46,7 @@ def review_app(
     Parameters
     ----------
     folder : path
-        Folder written by ``ordinoise audit``.
+        Folder written by ``ordinoise audit`` or ``ordinoise raters``.
     token : str
         Secret part of the address: the page is at ``http://127.0.0.1:<port>/?token=<token>``.
     port : int
@@ -83,7 +83,7 @@ def _page(desk: ReviewDesk, csrf: str, reviewer: str) -> str:
     environment = Environment(loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined)
     name = Path(desk.record.source).name
     return environment.get_template("index.html").render(
-        name=name, record=desk.record, csrf=csrf, csrf_header=CSRF_HEADER, reviewer=reviewer
+        name=name, record=desk.record, is_ratings=desk.is_ratings, csrf=csrf, csrf_header=CSRF_HEADER, reviewer=reviewer
     )
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from ordinoise._validation import complain
-from ordinoise.app.record import Suspect, read_record
+from ordinoise.app.ratings_record import RatedItem, RatersRecord, read_any_record
+from ordinoise.app.record import Suspect
+from ordinoise.app.review.consensus import write_reviewed
 from ordinoise.app.review.decisions import open_decisions
 from ordinoise.app.review.events import Event, states
 from ordinoise.app.review.export import write_corrected
 from ordinoise.app.review.images import picture
-from ordinoise.app.review.reasons import grade_keys, reasons
+from ordinoise.app.review.reasons import grade_keys, item_reasons, reasons
 from ordinoise.app.review.refit import Refit, RefitJob
 
 # Characters; round numbers, chosen by no run. The fields of the page have the same limits.
@@ -28,31 +30,39 @@ class UnknownRowError(ValueError):
 
 
 class ReviewDesk:
-    """An audit and the decisions about it.
+    """An audit, or the consensus of several raters, and the decisions about it.
 
     Parameters
     ----------
     folder : path
-        Folder written by ``ordinoise audit``.
+        Folder written by ``ordinoise audit`` or ``ordinoise raters``.
     refit : callable, optional
         ``refit(rows, grades) -> RefitOutcome``.
     """
 
     def __init__(self, folder: Path, refit: Refit | None = None) -> None:
-        self.record = read_record(folder)
+        self.folder, self.record = folder, read_any_record(folder)
         self.store = open_decisions(folder, self.record)
-        self.data_folder = Path(self.record.source).parent
+        self.data_folder = Path(self.record.settings.get("features") or self.record.source).parent
         self._suspects = {suspect.row: suspect for suspect in self.record.suspects}
         self._export_lock = threading.Lock()
         self._refit_job = RefitJob(refit, self.record.classes)
 
+    @property
+    def is_ratings(self) -> bool:
+        """Whether items with grades of several raters are reviewed, rather than suspected labels."""
+        return isinstance(self.record, RatersRecord)
+
     def overview(self) -> Plain:
         """Everything that the page shows, except the histories of the rows."""
         record = self.record
-        plain = record.to_dict(suspects=False)
-        kept = ("source", "target", "classes", "columns", "n_rows", "n_graded", "learner")
         return {
-            **{name: plain[name] for name in kept},
+            "source": record.source,
+            "target": record.target,
+            "classes": record.classes,
+            "columns": [asdict(column) for column in record.columns],
+            "n_graded": record.n_graded,
+            "is_ratings": self.is_ratings,
             "name": Path(record.source).name,
             "subject": f"{record.digest[:16]}-{record.target}",
             "keys": grade_keys(record.classes),
@@ -99,10 +109,14 @@ class ReviewDesk:
         return self._answer(event) if event else {"event": None, "state": None}
 
     def export(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every action takes a body
-        """Write the corrected file beside the original."""
+        """Write the corrected file beside the original, or the reviewed consensus into its folder."""
         with self._export_lock:  # two exports at once would choose the same free name
-            written = write_corrected(self.record, self.store.states().values())
-        return {**asdict(written), "path": str(written.path)}
+            states = self.store.states().values()
+            if isinstance(self.record, RatersRecord):
+                written = write_reviewed(self.folder, self.record, states)
+            else:
+                written = write_corrected(self.record, states)
+        return {**asdict(written), "path": str(written.path), "also": [str(path) for path in written.also]}
 
     def refit(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every action takes a body
         """Start a new estimate with the decisions as trusted labels."""
@@ -131,9 +145,15 @@ class ReviewDesk:
         n_columns = len(self.record.columns)
         return {
             **asdict(suspect),
-            "reasons": reasons(self.record, suspect),
+            "reasons": self._reasons(suspect),
             "pictures": [column for column in range(n_columns) if self.picture(suspect.row, column)],
         }
+
+    def _reasons(self, suspect: Suspect) -> list[str]:
+        if isinstance(self.record, RatersRecord):
+            assert isinstance(suspect, RatedItem)
+            return item_reasons(self.record, suspect)
+        return reasons(self.record, suspect)
 
     def _row(self, body: Mapping[str, Any]) -> int:
         row = body.get("row")

@@ -41,12 +41,15 @@ class Corrected:
         Settled grades that confirm the recorded ones.
     n_disputed : int
         Settled rows with different grades by different reviewers; the latest grade is written.
+    also : tuple of path
+        Other files that were written with it.
     """
 
     path: Path
     n_changed: int
     n_kept: int
     n_disputed: int
+    also: tuple[Path, ...] = ()
 
 
 def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Corrected:
@@ -70,7 +73,7 @@ def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Correcte
             header = not record.settings.get("no_header", False)
             table = _with_changes(read_text(source, header=header), record.target, changes)
             write_table(table, written, delimiter=_delimiter(source), header=header)
-        path = next(path for path in _names(source, suffix) if _is_placed(written, path))
+        path = placed(written, source)
     n_disputed = sum(state.is_disputed for state in settled.values())
     return Corrected(path, len(changes), len(settled) - len(changes), n_disputed)
 
@@ -110,6 +113,11 @@ def _delimiter(source: Path) -> str:
         return delimiter_of(source)
     except ValueError:
         return ","
+
+
+def placed(written: Path, source: Path) -> Path:
+    """The path of a written file, once it has a free name beside the original, with ``.reviewed`` before its suffix."""
+    return next(path for path in _names(source, written.suffix) if _is_placed(written, path))
 
 
 def _names(source: Path, suffix: str) -> Iterator[Path]:

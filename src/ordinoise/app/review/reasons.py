@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from ordinoise._text import percent
 
 if TYPE_CHECKING:
+    from ordinoise.app.ratings_record import RatedItem, RatersRecord
     from ordinoise.app.record import AuditRecord, Suspect
 
 # An error is called rare or occasional below these shares of the true grade's labels, common above; round numbers,
 # chosen by no run.
 RARE, OCCASIONAL = 0.02, 0.10
+# A rater of an item is mentioned who guesses more often, or grades further from the typical rater; by no run.
+GUESSES, FAR = 0.5, 0.25
 
 
 def reasons(record: AuditRecord, suspect: Suspect) -> list[str]:
@@ -64,6 +67,37 @@ def _apart(distance: int) -> str:
 
 def _article(word: str) -> str:
     return f"an {word}" if word[0] in "aeiou" else f"a {word}"
+
+
+def item_reasons(record: RatersRecord, item: RatedItem) -> list[str]:
+    """Sentences on how far the grades of an item differ, and whose grades count little or lean to a side."""
+    return [_spread(record, item), *_odd_raters(record, item)]
+
+
+def _spread(record: RatersRecord, item: RatedItem) -> str:
+    sure = f"the consensus {item.recorded} has a probability of {percent(1 - item.probability_wrong)}"
+    if len(item.grades) == 1:
+        return f"Only one grade was given; {sure}."
+    ranks = sorted(record.classes.index(grade) for grade in item.grades)
+    if ranks[0] == ranks[-1]:
+        return f"All {len(ranks)} grades are {item.grades[0]}; {sure}."
+    return f"{len(ranks)} grades from {record.classes[ranks[0]]} to {record.classes[ranks[-1]]}; {sure}."
+
+
+def _odd_raters(record: RatersRecord, item: RatedItem) -> list[str]:
+    known = {str(line.get("rater")): line for line in record.raters}
+    found = []
+    for name in dict.fromkeys(item.raters):
+        line = known.get(name, {})
+        guessing, severity = line.get("guessing"), line.get("severity")
+        if isinstance(guessing, (int, float)) and guessing > GUESSES:
+            found.append(f"{name} guesses {percent(guessing)} of the time, so this grade counts little.")
+        elif isinstance(severity, (int, float)) and abs(severity) > FAR:
+            side = "lower" if severity > 0 else "higher"
+            found.append(f"{name} grades {abs(severity):.1f} {side} than the typical rater.")
+    if "only-guessers" in item.flags:
+        found.append("Nobody else graded it.")
+    return found
 
 
 def grade_keys(classes: Sequence[str]) -> list[str]:

@@ -35,7 +35,7 @@ def serve(
     Parameters
     ----------
     folder : path
-        Folder written by ``ordinoise audit``.
+        Folder written by ``ordinoise audit`` or ``ordinoise raters``.
     port : int, default=0
         Port on 127.0.0.1; 0 takes a free one.
     reviewer : str, optional

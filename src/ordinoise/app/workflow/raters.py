@@ -36,6 +36,7 @@ from ordinoise.classifiers.blend.table import Filling
 from ordinoise.columns.coding import Columns
 from ordinoise.columns.features import findings_of
 from ordinoise.columns.findings import ColumnFindings
+from ordinoise.columns.inference import typed
 from ordinoise.estimation import IdentifiabilityWarning, RepeatedLabels
 from ordinoise.labels import ranks_of
 from ordinoise.scoring.agreement import Agreement, agreement
@@ -171,7 +172,7 @@ def _about_items(
     """Features of the items as finite numbers, their cells, and what the columns hold."""
     if request.features is None:
         note = "shown to the reviewer"
-        columns = tuple(findings_of(column, "ignored", note) for column in table.cells.get_columns())
+        columns = tuple(findings_of(typed(column), "ignored", note) for column in table.cells.get_columns())
         return None, table.cells, columns
     grades = [name for name in (request.rater, request.grade) if name is not None]
     grades += [] if request.wide is None else [name.strip() for name in request.wide.split(",")]

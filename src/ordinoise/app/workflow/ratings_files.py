@@ -39,7 +39,7 @@ def consensus_frame(found: Consensus) -> pl.DataFrame:
             "highest": found.model.classes_[highest],
             "n_grades": np.bincount(found.table.of_item),
             "given": [", ".join(_words(found, ratings)) for ratings in found.given],
-            "flags": [" ".join(flags) for flags in found.flags],
+            "flags": pl.Series([" ".join(flags) or None for flags in found.flags], dtype=pl.String),
         }
     )
 
@@ -161,7 +161,7 @@ def item_frame(record: RatersRecord) -> pl.DataFrame:
         "confidence": [round(1 - one.probability_wrong, 4) for one in found],
         "expected_distance": [round(one.expected_distance, 4) for one in found],
         "given": [", ".join(given_words(one)) for one in found],
-        "flags": [" ".join(one.flags) for one in found],
+        "flags": [" ".join(one.flags) or None for one in found],
     }
     texts: dict[str, Any] = dict.fromkeys(("item", "grade", "given", "flags"), pl.String)
     for at, column in enumerate(record.columns):

@@ -9,12 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from ordinoise._validation import complain
+from ordinoise.app.ratings_record import RatersRecord, is_of_ratings, read_ratings_record
 from ordinoise.app.record import AuditRecord, read_record
 from ordinoise.app.review.decisions import DECISIONS, open_decisions
 from ordinoise.app.review.refit import Refit, RefitOutcome
 from ordinoise.app.tables import digest_of
 from ordinoise.app.workflow.fit import Trusted, learn
-from ordinoise.app.workflow.request import Request
+from ordinoise.app.workflow.raters import find_consensus, read_ratings
+from ordinoise.app.workflow.request import RatingsRequest, Request
+from ordinoise.app.workflow.verified import verified_grades
 
 
 def reviewed_labels(folder: Path, file: Path) -> Trusted:
@@ -30,6 +33,8 @@ def reviewed_labels(folder: Path, file: Path) -> Trusted:
 
 def refit_of(folder: Path) -> Refit:
     """The function that the review page calls to estimate the noise again, with the decisions as trusted labels."""
+    if is_of_ratings(folder):
+        return _ratings_refit(read_ratings_record(folder))
     record = read_record(folder)
     try:
         request = Request.from_settings(Path(record.source), record.target, dict(record.settings))
@@ -44,7 +49,25 @@ def refit_of(folder: Path) -> Refit:
     return refit
 
 
-def _check_same(record: AuditRecord, file: Path) -> None:
+def _ratings_refit(record: RatersRecord) -> Refit:
+    try:
+        request = RatingsRequest.from_settings(Path(record.source), dict(record.settings))
+    except (KeyError, TypeError) as error:
+        raise complain("folder", "hold the options of its command", str(error), "raters.json is damaged") from None
+
+    def refit(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
+        _check_same(record, request.file)
+        table = read_ratings(request)
+        before = {} if request.trusted is None else dict(zip(*verified_grades(request.trusted, table), strict=True))
+        classes = {str(grade): grade for grade in table.classes}
+        known = before | {row: classes[grade] for row, grade in zip(rows, grades, strict=True)}
+        trusted = np.array(list(known), dtype=np.int64), np.array(list(known.values()))
+        return RefitOutcome(record.noise, find_consensus(request, trusted=trusted).model.noise_, len(rows))
+
+    return refit
+
+
+def _check_same(record: AuditRecord | RatersRecord, file: Path) -> None:
     if digest_of(file) != record.digest:
         advice = "row numbers may have shifted; audit the file again"
         raise complain("file", "be unchanged since its audit", f"{str(file)!r}, which has changed", advice)

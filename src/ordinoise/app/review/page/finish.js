@@ -31,9 +31,10 @@ export class Finish {
   }
 
   summary(counts) {
-    if (!this.model.items.length) return ["No suspicious labels", "The audit found no label to review."];
-    if (!counts.open) return ["All rows are decided", "Thank you. Every decision is saved in the audit folder, with its history."];
-    const title = `${plural(counts.open, "row is", "rows are")} still open`;
+    const { is_ratings: isRatings } = this.model.audit;
+    if (!this.model.items.length) return isRatings ? ["No item to read again", "Every item has a verified grade."] : ["No suspicious labels", "The audit found no label to review."];
+    if (!counts.open) return [`All ${isRatings ? "items" : "rows"} are decided`, `Thank you. Every decision is saved in the ${isRatings ? "folder" : "audit folder"}, with its history.`];
+    const title = `${isRatings ? plural(counts.open, "item is", "items are") : plural(counts.open, "row is", "rows are")} still open`;
     return [title, "You can write the file now and continue later: every decision is saved."];
   }
 
@@ -41,7 +42,7 @@ export class Finish {
     const rows = this.model.items.filter((item) => this.model.state(item.row).is_disputed);
     const lines = rows.map((item) => {
       const decisions = this.model.state(item.row).grades.map(([name, grade]) => `${name}: ${grade ?? "skipped"}`).join(", ");
-      return make("li", {}, make("button", { type: "button", class: "link", onclick: () => this.onOpen(item.row) }, `Row ${item.row}`), ` ${decisions}`);
+      return make("li", {}, make("button", { type: "button", class: "link", onclick: () => this.onOpen(item.row) }, this.model.title(item.row)), ` ${decisions}`);
     });
     fill(find("disputes"), ...(rows.length ? [make("h3", {}, "Disputed rows"), make("ul", {}, ...lines)] : []));
   }
@@ -54,7 +55,7 @@ export class Finish {
     try {
       const written = await post("/api/export", {});
       const words = `${plural(written.n_changed, "grade")} changed, ${written.n_kept} confirmed.`;
-      fill(result, make("strong", {}, "Written"), ` ${words} `, make("code", {}, written.path));
+      fill(result, make("strong", {}, "Written"), ` ${words} `, make("code", {}, written.path), ...written.also.flatMap((path) => [" ", make("code", {}, path)]));
     } catch (error) {
       result.classList.add("bad");
       result.textContent = error.status ? error.message : "The server does not respond; nothing was written.";

@@ -25,6 +25,7 @@ async function start() {
   view = new View(model, queue, { onChoose: choose, onOpen: open });
   finish = new Finish(model, { onOpen: open });
   // Grades with longer names need a wider column.
+  document.body.classList.toggle("ratings", model.audit.is_ratings);
   document.body.classList.toggle("wordy", model.audit.classes.some((grade) => grade.length > 3));
   connect();
   rename(knownName());
@@ -86,13 +87,14 @@ function saved(entry, answer) {
 }
 
 function what(event) {
-  if (event.kind === "note") return `: note on row ${event.row}`;
-  return event.kind === "skip" ? `: row ${event.row} skipped` : `: row ${event.row} is ${event.grade}`;
+  const title = model.title(event.row).replace(/^(Row|Item)/, (word) => word.toLowerCase());
+  if (event.kind === "note") return `: note on ${title}`;
+  return event.kind === "skip" ? `: ${title} skipped` : `: ${title} is ${event.grade}`;
 }
 
 function undone(event) {
   if (!event) return showStatus("saved", "Nothing to undo");
-  showStatus("saved", `Undone: ${event.grade === null ? "skip" : event.grade} on row ${event.row}`);
+  showStatus("saved", `Undone: ${event.grade === null ? "skip" : event.grade} on ${model.title(event.row).replace(/^(Row|Item)/, (word) => word.toLowerCase())}`);
   if (!model.view.includes(event.row)) {
     model.filter = { status: "all", grade: "", text: "" };
     showFilter();

@@ -23,6 +23,15 @@ export class Model {
     this.last = Math.max(this.last, last);
   }
 
+  get noun() {
+    return this.audit.is_ratings ? "item" : "row";
+  }
+
+  /** What a row is called: an item has a name of its own. */
+  title(row) {
+    return this.audit.is_ratings ? `Item ${this.byRow.get(row)?.item ?? row}` : `Row ${row}`;
+  }
+
   state(row) {
     return this.states.get(row) ?? OPEN;
   }
@@ -62,7 +71,7 @@ export class Model {
     if (["open", "settled", "skipped"].includes(status) && state.status !== status) return false;
     const wanted = text.trim().toLowerCase();
     if (!wanted) return true;
-    const words = [...item.cells, String(item.row), ...state.notes.map(([, note]) => note)];
+    const words = [...item.cells, String(item.row), item.item ?? null, ...(item.raters ?? []), ...state.notes.map(([, note]) => note)];
     return words.some((cell) => cell !== null && cell.toLowerCase().includes(wanted));
   }
 

@@ -18,9 +18,10 @@ export class View {
     find("empty").hidden = Boolean(item);
     if (!item) return;
     const place = model.view.indexOf(item.row) + 1;
-    find("row-title").textContent = `Row ${item.row}`;
-    find("row-place").textContent = `${place} of ${model.view.length} · suspect no. ${item.rank}`;
-    fill(find("row-probability"), make("strong", {}, percent(item.probability_wrong)), " probability of being wrong");
+    const { is_ratings: isRatings } = model.audit;
+    find("row-title").textContent = model.title(item.row);
+    find("row-place").textContent = `${place} of ${model.view.length} · ${isRatings ? `no. ${item.rank} to read again` : `suspect no. ${item.rank}`}`;
+    fill(find("row-probability"), make("strong", {}, percent(item.probability_wrong)), isRatings ? " probability that the consensus is wrong" : " probability of being wrong");
     fill(find("why"), ...item.reasons.map((words) => make("p", {}, words)));
     this.evidence(item);
     this.judgement();
@@ -53,11 +54,13 @@ export class View {
     const isWaiting = waiting?.body.grade === grade;
     const isChosen = !waiting && state.status === "settled" && state.grade === grade;
     const tags = [];
-    if (grade === item.recorded) tags.push(["recorded", "recorded"]);
-    if (grade === item.suggested) tags.push(["suggested", "suggested"]);
+    if (audit.is_ratings) tags.push(...given(item, grade));
+    if (audit.is_ratings && grade === item.recorded) tags.push(["suggested", "consensus"]);
+    if (!audit.is_ratings && grade === item.recorded) tags.push(["recorded", "recorded"]);
+    if (!audit.is_ratings && grade === item.suggested) tags.push(["suggested", "suggested"]);
     if (isChosen) tags.push(["chosen", "chosen"]);
     if (isWaiting) tags.push(["waiting", "not saved yet"]);
-    const roles = [grade === item.recorded ? "is-recorded" : "", grade === item.suggested ? "is-suggested" : ""];
+    const roles = [grade === item.recorded && !audit.is_ratings ? "is-recorded" : "", grade === item.suggested ? "is-suggested" : ""];
     const bar = make("span", { class: "bar" }, make("span", { class: "bar-fill" }));
     bar.firstChild.style.width = `${100 * share}%`;
     const words = [grade, percent(share), ...tags.map(([, word]) => word), key ? `key ${key}` : ""].filter(Boolean);
@@ -121,7 +124,7 @@ export class View {
 
   list() {
     const { model } = this;
-    find("found").textContent = model.view.length === model.items.length ? plural(model.view.length, "row") : `${model.view.length} of ${plural(model.items.length, "row")}`;
+    find("found").textContent = model.view.length === model.items.length ? plural(model.view.length, model.noun) : `${model.view.length} of ${plural(model.items.length, model.noun)}`;
     if (this.listed !== model.view) {
       this.listed = model.view;
       this.entries = new Map(model.view.map((row) => [row, { looks: this.looks(row), element: this.entry(row) }]));
@@ -161,8 +164,8 @@ export class View {
       "button",
       { type: "button", "aria-current": String(row === model.current), onclick: () => this.onOpen(row) },
       make("span", { class: `mark ${status}`, "aria-hidden": "true" }, MARKS[status]),
-      make("span", { class: "which" }, `Row ${row}`),
-      make("span", { class: "turn" }, make("bdi", {}, item.recorded), " → ", make("bdi", { class: state.grade ? "final" : "" }, state.grade ?? `${item.suggested}?`)),
+      make("span", { class: "which" }, model.title(row)),
+      make("span", { class: "turn" }, make("bdi", {}, item.recorded), " → ", make("bdi", { class: state.grade ? "final" : "" }, state.grade ?? (model.audit.is_ratings ? "?" : `${item.suggested}?`))),
       make("span", { class: "unseen-word" }, `, ${words}`),
     );
     return make("li", { "data-row": row, "data-status": status }, button);
@@ -179,6 +182,13 @@ export class View {
     const more = [counts.skipped ? `${counts.skipped} skipped` : "", counts.disputed ? `${counts.disputed} disputed` : ""].filter(Boolean);
     find("progress-text").textContent = [`${counts.settled} of ${total} settled`, ...more].join(" · ");
   }
+}
+
+/** Tags of those who gave a grade: their names, or how many they are if the names are not known. */
+function given(item, grade) {
+  const places = [...item.grades.keys()].filter((at) => item.grades[at] === grade);
+  if (!places.length) return [];
+  return item.raters.length ? places.map((at) => ["rater", item.raters[at]]) : [["rater", `given ${plural(places.length, "time")}`]];
 }
 
 function picture(item, column, at) {

@@ -1,0 +1,67 @@
+"""The reviewed consensus: the files of ``ordinoise raters`` with the settled grades, as new files beside them."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ordinoise._validation import complain
+from ordinoise.app.ratings_record import RatersRecord
+from ordinoise.app.review.events import RowState
+from ordinoise.app.review.export import Corrected, placed
+from ordinoise.app.tables import digest_of, read_text, write_table
+from ordinoise.app.tables.label_studio import with_reviewed
+
+CONSENSUS, TASKS, VERIFIED = "consensus.csv", "label-studio.json", "verified"
+
+
+def write_reviewed(folder: Path, record: RatersRecord, states: Iterable[RowState]) -> Corrected:
+    """Write ``consensus.reviewed.csv`` and, if there are tasks for Label Studio, ``label-studio.reviewed.json``.
+
+    Settled items have the grade of the review, a confidence of one and the flag "verified".
+    """
+    source = folder / CONSENSUS
+    if digest_of(source) != record.consensus_digest:
+        advice = "run ordinoise raters again; nothing was written"
+        raise complain(CONSENSUS, "be unchanged since it was written", f"other content in {str(source)!r}", advice)
+    settled = {state.row: state for state in states if state.grade is not None}
+    grades = {row: state.grade for row, state in settled.items() if state.grade is not None}
+    table = _with_settled(read_text(source), grades)
+    tasks = _tasks(folder, grades)
+    with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=folder) as temporary:
+        written = Path(temporary) / "reviewed.csv"
+        write_table(table, written)
+        also = Path(temporary) / "reviewed.json"
+        if tasks is not None:
+            also.write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
+        path = placed(written, source)
+        more = () if tasks is None else (placed(also, folder / TASKS),)
+    consensus = {item.row: item.recorded for item in record.suspects}
+    n_changed = sum(consensus.get(row) != grade for row, grade in grades.items())
+    n_disputed = sum(state.is_disputed for state in settled.values())
+    return Corrected(path, n_changed, len(grades) - n_changed, n_disputed, more)
+
+
+def _with_settled(table: pl.DataFrame, grades: Mapping[int, str]) -> pl.DataFrame:
+    columns = {name: table[name].to_list() for name in ("grade", "confidence", "flags")}
+    for row, grade in grades.items():
+        columns["grade"][row], columns["confidence"][row] = grade, "1.0"
+        flags = (columns["flags"][row] or "").split()
+        columns["flags"][row] = " ".join([VERIFIED, *(flag for flag in flags if flag != VERIFIED)])
+    return table.with_columns([pl.Series(name, cells, dtype=pl.String) for name, cells in columns.items()])
+
+
+def _tasks(folder: Path, grades: Mapping[int, str]) -> list[dict[str, Any]] | None:
+    """The tasks for Label Studio with the settled grades; None if there are none."""
+    path = folder / TASKS
+    if not path.is_file():
+        return None
+    try:
+        return with_reviewed(json.loads(path.read_text(encoding="utf-8")), grades)
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        raise complain(TASKS, "be as it was written", repr(str(path)), "nothing was written") from None
