@@ -90,7 +90,7 @@ def audit(tmp_path: Path) -> Path:
     suspect = Suspect(4, 1, "1", "2", 0.9, 1.1, (0.1, 0.8, 0.1), ("0.5", None))
     record = AuditRecord(
         "/a.csv", "0" * 64, "g", ("1", "2", "3"), columns, 9, 9, noise, 2.0, 1.0, 3.0, 0.95, "mlp",
-        {"seed": 0}, (suspect,), "0.0.0",
+        {"seed": 0}, (suspect,), (), "0.0.0",
     )  # fmt: skip
     write_record(tmp_path, record)
     return tmp_path

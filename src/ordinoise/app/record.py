@@ -15,7 +15,7 @@ from ordinoise._validation import as_number, complain
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
 
-FORMAT, FORMAT_VERSION = "ordinoise-audit", 2
+FORMAT, FORMAT_VERSION = "ordinoise-audit", 3
 RECORD = "audit.json"
 LARGEST = 2**63  # whole numbers from here on are damage
 
@@ -80,6 +80,8 @@ class AuditRecord:
         Options of the audit (learner, seed, order, number of trusted labels ...).
     suspects : tuple of Suspect
         The most suspicious first.
+    cautions : tuple of str
+        Sentences on columns that should perhaps not be features.
     ordinoise : str
         Version that wrote it.
     """
@@ -99,6 +101,7 @@ class AuditRecord:
     learner: str
     settings: Mapping[str, Any]
     suspects: tuple[Suspect, ...]
+    cautions: tuple[str, ...]
     ordinoise: str
 
     @property
@@ -191,6 +194,7 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
         **found
         | {
             "classes": tuple(found["classes"]),
+            "cautions": tuple(found["cautions"]),
             "columns": tuple(ColumnFindings(**column) for column in found["columns"]),
             "noise": Noise.of(Noise.from_dict(found["noise"]), len(found["classes"])),
             "suspects": tuple(

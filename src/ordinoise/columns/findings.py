@@ -14,7 +14,8 @@ class ColumnFindings:
     name : str
     kind : {"number", "category", "text", "date", "flag", "image"}
         What the column holds.
-    role : {"feature", "target", "ignored"}
+    role : {"feature", "target", "id", "ignored"}
+        An id names items, raters or groups.
     n_missing, n_distinct : int
     note : str
         Why it is ignored or how it was converted; may be empty.

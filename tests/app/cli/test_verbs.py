@@ -293,13 +293,13 @@ def test_a_folder_that_is_no_audit_cannot_be_reviewed(tmp_path: Path) -> None:
     assert result.err.startswith("folder must hold a readable audit.json")
 
 
-@pytest.mark.parametrize("version", [1, 3, "2", None])
+@pytest.mark.parametrize("version", [1, 4, "3", None])
 def test_an_audit_of_another_format_version_is_refused(version: object, folder: Path, tmp_path: Path) -> None:
     content = json.loads((folder / "audit" / "audit.json").read_text())
-    assert content["format_version"] == 2
+    assert content["format_version"] == 3
     (tmp_path / "audit.json").write_text(json.dumps(content | {"format_version": version}))
     with pytest.raises(
-        ValueError, match=r"^folder must hold audit.json of format version 2, got .*run ordinoise audit again$"
+        ValueError, match=r"^folder must hold audit.json of format version 3, got .*run ordinoise audit again$"
     ):
         read_record(tmp_path)
 

@@ -85,6 +85,7 @@ def findings(
         learner="blend",
         settings={"learner": "auto", "seed": 7, "order": list(names)[:3]},
         suspects=suspects,
+        cautions=(),
         ordinoise="0.0.1",
     )
     return Findings(

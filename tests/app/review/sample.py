@@ -111,6 +111,7 @@ def _record(source: Path, rows: list[list[str]], n_suspects: int) -> AuditRecord
         learner="boosting",
         settings=Request(source, target="quality").settings(),
         suspects=tuple(suspects),
+        cautions=(),
         ordinoise="0.0.0",
     )
 

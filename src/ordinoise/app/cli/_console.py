@@ -119,5 +119,7 @@ def show_table(*, is_quiet: bool = False) -> Callable[[GradedTable], None]:
         size = f"{table.frame.height:,} rows; features: {features}"
         for line in (f"{table.path.name}: {size}; grades {grades}", *(f"  {message}" for message in table.messages)):
             say(console(), line)
+        for sentence in table.cautions:
+            say(console(), f" {sentence}.", bold="Careful:")
 
     return (lambda _: None) if is_quiet else show

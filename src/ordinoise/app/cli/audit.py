@@ -25,7 +25,7 @@ def audit(
     out
         New folder for report.html, suspects.csv, labels.csv and audit.json.
     reviewed
-        Folder of an earlier audit; its reviewed grades are trusted.
+        Folder of an earlier audit, or of ordinoise raters (with --item); its reviewed grades are trusted.
     suspects
         Largest number of suspicious rows to keep for review.
     excel_safe
@@ -41,7 +41,7 @@ def audit(
     from ordinoise.app.workflow.audit import audit_file
     from ordinoise.app.workflow.review import reviewed_labels
 
-    trusted = None if reviewed is None else reviewed_labels(reviewed, request.file)
+    trusted = None if reviewed is None else reviewed_labels(reviewed, request)
     show = show_table(is_quiet=json)
     _, record = audit_file(
         request, out, trusted=trusted, n_suspects=suspects, excel_safe=excel_safe, on_table=show, verbose=True

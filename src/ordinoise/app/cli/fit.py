@@ -19,7 +19,7 @@ def fit(
     out
         New folder for the model and its report.html.
     reviewed
-        Folder of an audit; its reviewed grades are trusted.
+        Folder of an audit, or of ordinoise raters (with --item); its reviewed grades are trusted.
     """
     from ordinoise._files import refuse_existing
     from ordinoise.app.cli._console import console, say, show_table
@@ -29,7 +29,7 @@ def fit(
     from ordinoise.app.workflow.model import fit_file
     from ordinoise.app.workflow.review import reviewed_labels
 
-    trusted = None if reviewed is None else reviewed_labels(reviewed, request.file)
+    trusted = None if reviewed is None else reviewed_labels(reviewed, request)
     found, record = fit_file(request, out, trusted=trusted, on_table=show_table(is_quiet=json), verbose=True)
     if json:
         more = {"weights": dict(found.model.weights_), "scores": found.scores.to_dict(), "out": str(out)}

@@ -17,7 +17,7 @@ def noise(request: RequestOptions, *, json: Json = False) -> None:
     table, found = estimate(request, on_table=show_table(is_quiet=json), verbose=True)
     classes = [str(grade) for grade in table.classes]
     if json:
-        head = {"target": table.target, "classes": classes, "n_graded": len(table.rows)}
+        head = {"target": table.target, "classes": classes, "n_graded": len(table.rows), "cautions": table.cautions}
         print_json(head | {"noise": found.to_dict(replicates=False)})
         return
     show_matrix(console(), found, classes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import Ints, complain
 from ordinoise.app.tables.dialect import NO_HEADER, looks_like_data
+from ordinoise.app.tables.misuse import cautions, check_no_copy
 from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.columns.features import features_of, findings_of
 from ordinoise.columns.findings import ColumnFindings
-from ordinoise.columns.inference import as_text
+from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import as_column, listed
 
 
@@ -46,6 +47,10 @@ class GradedTable:
         Messages for the user: ignored rows and columns, and why.
     digest : str
         SHA-256 of the file.
+    cautions : tuple of str
+        Sentences on columns that should perhaps not be features, each with what to do.
+    items, raters, groups : text array of shape (n_graded,) or None
+        What each row is a grade of, who gave it, and what it belongs to, if columns were named for them.
     """
 
     path: Path
@@ -58,6 +63,10 @@ class GradedTable:
     features: pl.DataFrame
     messages: tuple[str, ...]
     digest: str
+    cautions: tuple[str, ...] = ()
+    items: NDArray[Any] | None = None
+    raters: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
 
     @property
     def categories(self) -> list[str]:
@@ -77,6 +86,9 @@ def graded_table(
     order: Sequence[object] | str | None = None,
     ignore: Collection[str] = (),
     header: bool = True,
+    item: str | None = None,
+    rater: str | None = None,
+    group: str | None = None,
 ) -> GradedTable:
     """The file at `path`, with grades in the column `target`.
 
@@ -92,40 +104,81 @@ def graded_table(
         Columns that are not features.
     header : bool
         Whether the first row of a CSV file has the names of the columns; otherwise they are column_1, column_2, ...
+    item, rater, group : str, optional
+        Columns that name what a row is a grade of, who gave it, and what it belongs to; none of them is a feature, nor
+        are columns that differ between the grades of an item.
 
     Raises
     ------
     ValueError
         One sentence about what is wrong with the file or the arguments.
     """
-    opened = read_opened(path, header=header)
+    named = {"item": item, "rater": rater, "group": group}
+    ids = {option: name for option, name in named.items() if name is not None}
+    opened = read_opened(path, header=header, keep_text=tuple(ids.values()))
     frame = opened.frame
     is_doubtful = header and looks_like_data(frame.columns)
     if target not in frame.columns and is_doubtful:
         got = f"{target!r}; the columns are {listed(frame.columns)}"
         raise complain("target", "name a column of the file", got, NO_HEADER)
     classes, labels, rows = graded_rows(frame, target, order)
-    roles = _roles(opened, target, ignore)
+    names = {option: _names(frame, option, name, rows) for option, name in ids.items()}
+    roles = _roles(opened, target, ignore, ids)
+    if "item" in names:
+        roles |= _differing(frame[rows], names["item"], roles)
     columns = tuple(findings_of(frame.get_column(name), *role) for name, role in roles.items())
     _check_features(frame, columns, rows)
+    check_no_copy(frame, target, columns, labels, rows)
     # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.
     made = features_of(frame, columns)
     made = made if len(rows) == frame.height else made[rows]
     messages = tuple(_messages(columns, frame.height - len(rows)))
     if is_doubtful:
         messages = (f"the names of the columns look like a row of data; {NO_HEADER}.", *messages)
-    return GradedTable(Path(path), frame, target, classes, columns, rows, labels, made, messages, opened.digest)
+    found = cautions(Path(path), frame, target, columns, labels, classes, rows)
+    return GradedTable(
+        Path(path), frame, target, classes, columns, rows, labels, made, messages, opened.digest, found,
+        names.get("item"), names.get("rater"), names.get("group"),
+    )  # fmt: skip
 
 
-def _roles(opened: Opened, target: str, ignore: Collection[str]) -> dict[str, tuple[str, str]]:
+def _names(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[Any]:
+    """The names in a column of the graded rows; refuses missing ones."""
+    texts = as_text(nameless(frame.get_column(as_column(option, name, frame.columns))))[rows].str.strip_chars()
+    if texts.null_count():
+        row = int(rows[texts.is_null().arg_true().item(0)])
+        got = f"a missing cell of {name!r} in row {row}"
+        raise complain(option, "have a value in every graded row", got, "rows are numbered from 0")
+    return np.array(texts.to_list())
+
+
+def _roles(opened: Opened, target: str, ignore: Collection[str], ids: Mapping[str, str]) -> dict[str, tuple[str, str]]:
     """The requested role of every column, and the reason for it."""
     frame = opened.frame
     ignored = {as_column("ignore", name, frame.columns) for name in ignore}
     if target in ignored:
         raise complain("ignore", "not name the target", repr(target))
+    for option, name in ids.items():
+        if name == target:
+            raise complain(option, "not name the target", repr(target))
     roles = dict.fromkeys(frame.columns, ("feature", ""))
     roles |= dict.fromkeys(opened.nested, ("ignored", "its cells are lists or objects"))
-    return roles | dict.fromkeys(ignored, ("ignored", "as requested")) | {target: ("target", "")}
+    roles |= dict.fromkeys(ignored, ("ignored", "as requested")) | {target: ("target", "")}
+    return roles | {name: ("id", f"it names the {option}s") for option, name in ids.items()}
+
+
+def _differing(
+    frame: pl.DataFrame, items: NDArray[Any], roles: Mapping[str, tuple[str, str]]
+) -> dict[str, tuple[str, str]]:
+    """The features that differ between the grades of an item, which say nothing about it."""
+    first = np.unique(items, return_index=True, return_inverse=True)
+    of_item = first[1][first[2]]
+    found = {}
+    for name, (role, _) in roles.items():
+        column = nameless(frame.get_column(name))
+        if role == "feature" and not bool(column.eq_missing(column[of_item]).all()):
+            found[name] = ("ignored", "it differs between the grades of an item")
+    return found
 
 
 def _check_features(frame: pl.DataFrame, columns: Sequence[ColumnFindings], rows: Ints) -> None:

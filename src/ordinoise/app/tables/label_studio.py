@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from ordinoise._validation import complain
-from ordinoise.app.tables.source import head_of, open_source
+from ordinoise.app.tables.source import head_of, open_text
 from ordinoise.columns.names import listed, meant
 
 KEPT = ("id", "data")
@@ -45,8 +45,8 @@ class Exported:
 
 
 def is_json(path: Path) -> bool:
-    """Whether a file begins as JSON does."""
-    return head_of(path).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{")
+    """Whether a file begins as a list in JSON does."""
+    return head_of(path).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"["
 
 
 def exported_grades(path: Path, item: str | None, tag: str | None) -> tuple[pl.DataFrame, pl.DataFrame, Exported, str]:
@@ -68,8 +68,8 @@ def exported_grades(path: Path, item: str | None, tag: str | None) -> tuple[pl.D
     exported : Exported
     digest : str
     """
-    source = open_source(path)
-    tasks = _tasks(path, source.text)
+    text, digest = open_text(path)
+    tasks = _tasks(path, text)
     tag, to_name, kind = _tag(tasks, tag)
     grades = [
         (number, _rater(annotation), grade)
@@ -79,7 +79,7 @@ def exported_grades(path: Path, item: str | None, tag: str | None) -> tuple[pl.D
     ]
     frame = pl.DataFrame(grades, schema={"task": pl.Int64, "rater": pl.String, "grade": pl.String}, orient="row")
     kept: tuple[dict[str, Any], ...] = tuple({key: task[key] for key in KEPT if key in task} for task in tasks)
-    return frame, _task_frame(tasks, item), Exported(tag, to_name, kind, kept), source.digest
+    return frame, _task_frame(tasks, item), Exported(tag, to_name, kind, kept), digest
 
 
 def _tasks(path: Path, text: bytes) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ def _tasks(path: Path, text: bytes) -> list[dict[str, Any]]:
         raise complain(
             "file", "be a table or a Label Studio export", f"damaged JSON in {str(path)!r}: {reason}"
         ) from None
-    tasks = found if isinstance(found, list) else [found]
+    tasks: list[dict[str, Any]] = found if isinstance(found, list) else []
     is_export = all(isinstance(task, dict) and isinstance(task.get("data"), dict) for task in tasks)
     if not tasks or not is_export or not any(list(_annotations(task)) for task in tasks):
         advice = "export the project as JSON, not JSON-MIN"

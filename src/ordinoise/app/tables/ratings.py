@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ordinoise._validation import Ints, complain
 from ordinoise.app.tables.label_studio import Exported, exported_grades, is_json
-from ordinoise.app.tables.reader import read_with_digest
+from ordinoise.app.tables.reader import read_opened
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import as_column
@@ -77,7 +77,8 @@ def long_ratings(
 ) -> RatingsTable:
     """Ratings from a table with one row per grade; without `rater` it is not known who gave them."""
     named = [item] if rater is None else [item, rater]
-    frame, digest = read_with_digest(path, keep_text=named)
+    opened = read_opened(path, keep_text=named)
+    frame, digest = opened.frame, opened.digest
     for option, name in zip(("item", "rater"), named, strict=False):
         as_column(option, name, frame.columns)
     as_column("grade", grade, frame.columns)
@@ -101,7 +102,8 @@ def wide_ratings(
     """Ratings from a table with one row per item and one column per rater, or per opinion if not `is_named`."""
     if len(wide) < 2 or len(set(wide)) < len(wide):
         raise complain("wide", "name two different columns or more, with commas between", ",".join(wide))
-    frame, digest = read_with_digest(path, keep_text=[*wide, *([] if item is None else [item])])
+    opened = read_opened(path, keep_text=[*wide, *([] if item is None else [item])])
+    frame, digest = opened.frame, opened.digest
     for name in wide:
         as_column("wide", name, frame.columns)
     if item in wide:

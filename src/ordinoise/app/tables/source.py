@@ -67,10 +67,22 @@ def open_source(path: str | Path) -> Source:
         file.seek(0)
         if kind not in ("text", "json"):
             return Source(path, kind, hashlib.file_digest(file, "sha256").hexdigest())
-        _check_bytes(path, path.stat().st_size)
-        raw = file.read()
-        text = _unpacked(path, raw) if raw.startswith(_GZIP) else raw
-        return Source(path, kind, hashlib.sha256(raw).hexdigest(), as_utf8(path, text))
+        text, digest = _text_and_digest(path, file)
+        return Source(path, kind, digest, text)
+
+
+def open_text(path: str | Path) -> tuple[bytes, str]:
+    """The whole content of a text file of any kind in UTF-8, unpacked, and its digest."""
+    path = as_file(path)
+    with open_bytes(path) as file:
+        return _text_and_digest(path, file)
+
+
+def _text_and_digest(path: Path, file: BufferedReader) -> tuple[bytes, str]:
+    _check_bytes(path, path.stat().st_size)
+    raw = file.read()
+    text = _unpacked(path, raw) if raw.startswith(_GZIP) else raw
+    return as_utf8(path, text), hashlib.sha256(raw).hexdigest()
 
 
 def _unpacked(path: Path, raw: bytes) -> bytes:

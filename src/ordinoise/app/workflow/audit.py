@@ -88,6 +88,7 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS) -> AuditReco
         learner=model.learner_,
         settings=settings,
         suspects=_suspects(found, n_suspects),
+        cautions=table.cautions,
         ordinoise=ordinoise.__version__,
     )
 

@@ -93,7 +93,9 @@ def learn(
     """
     table, model = _table_and_model(request, on_table, verbose)
     with _without_doubt_warnings():
-        model.fit(table.features, table.labels, trusted=_positions(table, trusted))
+        model.fit(
+            table.features, table.labels, trusted=_positions(table, trusted), groups=table.groups, items=table.items
+        )
     return FileAudit(request, table, model, trusted)
 
 
@@ -103,7 +105,7 @@ def estimate(
     """Read the file and estimate its noise, without the fits that correct for it."""
     table, model = _table_and_model(request, on_table, verbose)
     with _without_doubt_warnings():
-        return table, model.estimate_noise(table.features, table.labels)
+        return table, model.estimate_noise(table.features, table.labels, groups=table.groups, items=table.items)
 
 
 def _table_and_model(
@@ -111,7 +113,14 @@ def _table_and_model(
 ) -> tuple[GradedTable, OrdinalClassifier]:
     _check(request)
     table = graded_table(
-        request.file, request.target, order=request.order, ignore=request.ignore, header=not request.no_header
+        request.file,
+        request.target,
+        order=request.order,
+        ignore=request.ignore,
+        item=request.item,
+        rater=request.rater,
+        group=request.group,
+        header=not request.no_header,
     )
     model = OrdinalClassifier(
         request.learner,

@@ -40,6 +40,12 @@ class Request(GradedFile):
     ----------
     ignore
         Column that is not a feature; may be repeated.
+    item
+        Column that names what each row is a grade of, if something has several grades; they are held out together.
+    rater
+        Column that names who gave each grade; not a feature.
+    group
+        Column whose rows belong together, such as those of a patient or a query; they are held out together.
     learner
         auto, mlp, boosting or blend.
     noise
@@ -57,6 +63,9 @@ class Request(GradedFile):
     """
 
     ignore: tuple[str, ...] = ()
+    item: str | None = None
+    rater: str | None = None
+    group: str | None = None
     learner: str = "auto"
     noise: str = "estimate"
     answer: str = "auto"
@@ -74,6 +83,7 @@ class Request(GradedFile):
         """The request with these `settings`; entries that are not options are ignored."""
         names = ("order", "no_header", "learner", "noise", "answer", "prior_rate", "decision", "seed")
         options = {name: settings[name] for name in names}
+        options |= {name: settings.get(name) for name in ("item", "rater", "group")}
         return cls(file, target=target, ignore=tuple(settings["ignore"]), **options)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,22 +13,35 @@ from ordinoise.app.ratings_record import RatersRecord, is_of_ratings, read_ratin
 from ordinoise.app.record import AuditRecord, read_record
 from ordinoise.app.review.decisions import DECISIONS, open_decisions
 from ordinoise.app.review.refit import Refit, RefitOutcome
-from ordinoise.app.tables import digest_of
+from ordinoise.app.tables import digest_of, read_table
 from ordinoise.app.workflow.fit import Trusted, learn
 from ordinoise.app.workflow.raters import find_consensus, read_ratings
 from ordinoise.app.workflow.request import RatingsRequest, Request
-from ordinoise.app.workflow.verified import verified_grades
+from ordinoise.app.workflow.verified import settled_items, verified_grades
+from ordinoise.columns.inference import as_text
+from ordinoise.columns.names import as_column
 
 
-def reviewed_labels(folder: Path, file: Path) -> Trusted:
-    """Rows of a file that were settled in the review of its audit, and their grades."""
+def reviewed_labels(folder: Path, request: Request) -> Trusted:
+    """Rows of a file that were settled in the review of its audit, or of the items that they are grades of."""
+    if is_of_ratings(folder):
+        return _rows_of_items(settled_items(folder), request)
     record = read_record(folder)
-    _check_same(record, file)
+    _check_same(record, request.file)
     if not (folder / DECISIONS).exists():
         raise complain("reviewed", "be the folder of an audit with reviewed rows", repr(str(folder)))
     with open_decisions(folder, record) as store:
         rows, grades = store.trusted()
     return np.array(rows, dtype=np.int64), tuple(grades)
+
+
+def _rows_of_items(settled: Mapping[str, str], request: Request) -> Trusted:
+    if request.item is None:
+        raise complain("reviewed", "come with --item if it is a folder of ordinoise raters", "no item")
+    frame = read_table(request.file, keep_text=[request.item])
+    names = as_text(frame.get_column(as_column("item", request.item, frame.columns))).str.strip_chars().to_list()
+    rows = [row for row, name in enumerate(names) if name in settled]
+    return np.array(rows, dtype=np.int64), tuple(settled[names[row]] for row in rows)
 
 
 def refit_of(folder: Path) -> Refit:
