@@ -219,7 +219,7 @@ def test_the_corrected_file_differs_in_the_settled_grades_only(
     client.decide(disputed.row, disputed.suggested, "Bob")
     answer = client.post("/api/export").json()
     path = tmp_path / "wine.reviewed.csv"
-    assert answer == {"path": str(path), "n_changed": 2, "n_kept": 1, "n_disputed": 1}
+    assert answer == {"path": str(path), "n_changed": 2, "n_kept": 1, "n_disputed": 1, "also": []}
     assert source.read_bytes() == before
     was, now = read_text(source), read_text(path)
     changes = {changed.row: changed.suggested, disputed.row: disputed.suggested}
