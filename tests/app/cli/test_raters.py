@@ -198,7 +198,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "features without the item": (("long.csv", *LONG, "--features", "verified.csv"), "features must have a row for every item"),
     "verified items of another file": (("long.csv", *LONG, "--trusted", "other.csv"), "trusted must name items of the file"),
     "a folder without a review": (("long.csv", *LONG, "--trusted", "empty"), "trusted must be a table or a folder"),
-    "JSON of another kind": (("plain.json", *LONG), "file must be a table or a Label Studio export"),
+    "JSON of another kind": (("plain.json",), "file must be a table or a Label Studio export"),
     "damaged JSON": (("damaged.json",), "file must be a table or a Label Studio export"),
     "two grades of one annotation": (("double.json", "--order", "low,fair,good,best"), "file must have one choice per annotation"),
     "no such file": (("absent.csv", *LONG), "file must exist"),
