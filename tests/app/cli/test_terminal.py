@@ -108,9 +108,19 @@ def test_a_line_break_in_the_name_of_a_file_breaks_no_sentence(tmp_path: Path, m
     assert _is_harmless(result)
 
 
-def test_a_wrong_option_cannot_colour_the_terminal() -> None:
-    result = run("noise", "table.csv", f"--{RED}", "1")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("noise", "a", "--target", "b", "--{}"),
+        ("{}",),
+        ("plan", "--classes", "{}"),
+        ("noise", "a", "{}", "--target", "b"),
+    ],
+)
+def test_wrong_arguments_cannot_steer_the_terminal(words: tuple[str, ...]) -> None:
+    result = run(*(word.format(f"{RED}\x1b]0;title\x07") for word in words))
     assert result.code == 2
+    assert "[31mred" in result.err
     assert _is_harmless(result)
 
 

@@ -7,10 +7,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, CycloptsPanel, Parameter
 
 from ordinoise import __version__
-from ordinoise.app.cli._console import printable
+from ordinoise.app.cli._console import console, printable
 from ordinoise.app.cli._signals import stop_signals
 from ordinoise.app.cli.audit import audit
 from ordinoise.app.cli.corrupt import corrupt
@@ -55,8 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(arguments: Sequence[str] | None) -> None:
     """Run a verb; every exception becomes one sentence and an exit code."""
     try:
-        app(sys.argv[1:] if arguments is None else arguments, exit_on_error=False)
-    except CycloptsError:  # already printed; its own exit code differs between its versions
+        app(sys.argv[1:] if arguments is None else arguments, exit_on_error=False, print_error=False)
+    except CycloptsError as error:  # its own exit code differs between its versions
+        _print_usage_error(str(error))
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         _print_error("stopped; finished work is kept")
@@ -73,6 +74,13 @@ def _run(arguments: Sequence[str] | None) -> None:
             raise SystemExit(2) from None
         _print_error(f"ordinoise failed with {type(error).__name__}: {error}; ORDINOISE_TRACEBACK=1 shows where")
         raise SystemExit(1) from None
+
+
+def _print_usage_error(message: str) -> None:
+    """Print what is wrong with the arguments, in the frame that cyclopts gives to help, without control characters."""
+    lines = "\n".join(map(printable, message.splitlines()))
+    with contextlib.suppress(OSError):
+        console(stderr=True).print(CycloptsPanel(lines))
 
 
 def _print_error(message: str) -> None:
