@@ -11,6 +11,7 @@ from cyclopts import App, CycloptsError, CycloptsPanel, Parameter
 
 from ordinoise import __version__
 from ordinoise.app.cli._console import console, printable
+from ordinoise.app.cli._memory import is_short_of_memory, memory_limit, memory_sentence, run_watched
 from ordinoise.app.cli._signals import stop_signals
 from ordinoise.app.cli.audit import audit
 from ordinoise.app.cli.corrupt import corrupt
@@ -44,6 +45,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     Exit codes: 0 success, 1 internal error, 2 bad input, 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
+    limit = memory_limit()
+    if limit is None:
+        _run_verb(arguments)
+    else:
+        run_watched(limit, lambda: _run_verb(arguments), _print_error)
+
+
+def _run_verb(arguments: Sequence[str] | None) -> None:
+    """Run a verb until it ends or is told to."""
     with stop_signals() as received:
         try:
             _run(arguments)
@@ -66,9 +76,14 @@ def _run(arguments: Sequence[str] | None) -> None:
         # The reader of our output is gone, as in "| head": exit silently, also when Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(0) from None
-    except Exception as error:
+    except SystemExit:
+        raise
+    except BaseException as error:  # the panics of polars are no Exception
         if os.environ.get("ORDINOISE_TRACEBACK"):
             raise
+        if is_short_of_memory(error):
+            _print_error(memory_sentence(error))
+            raise SystemExit(2) from None
         if isinstance(error, (ValueError, OSError)) or (isinstance(error, ImportError) and "install" in str(error)):
             _print_error(str(error))
             raise SystemExit(2) from None
