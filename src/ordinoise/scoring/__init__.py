@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ordinoise.scoring.evaluation import Evaluation as Evaluation
     from ordinoise.scoring.evaluation import evaluate as evaluate
     from ordinoise.scoring.evaluation import evaluate_probabilities as evaluate_probabilities
+    from ordinoise.scoring.judges import Judgment as Judgment
+    from ordinoise.scoring.judges import judge as judge
     from ordinoise.scoring.metrics import METRICS as METRICS
     from ordinoise.scoring.metrics import CorrectedScore as CorrectedScore
     from ordinoise.scoring.metrics import accuracy_off1_score as accuracy_off1_score
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 _ORIGINS = {
     "CorrectedScore": "metrics",
     "Evaluation": "evaluation",
+    "Judgment": "judges",
     "METRICS": "metrics",
     "PredictionSets": "sets",
     "accuracy_off1_score": "metrics",
@@ -40,6 +43,7 @@ _ORIGINS = {
     "evaluate": "evaluation",
     "evaluate_probabilities": "evaluation",
     "fit_scaling": "calibration",
+    "judge": "judges",
     "kendall_tau": "metrics",
     "linear_weighted_kappa": "metrics",
     "mean_absolute_error": "metrics",

@@ -1,0 +1,164 @@
+"""Grades of an automatic judge, such as a language model, corrected by the few rows that people graded too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from ordinoise._validation import Floats, as_count, as_generator, as_number
+from ordinoise.noise.record import Doubt, Noise
+from ordinoise.scoring.judges.advice import more_to_halve, next_rows
+from ordinoise.scoring.judges.estimate import Counts, Means, estimated_means, intervals
+from ordinoise.scoring.judges.grades import Grades, grade_names, mean_step, read_grades
+from ordinoise.scoring.judges.matrix import by_system, judge_noise, not_random, probability_of_one_matrix, reverse_table
+from ordinoise.scoring.judges.result import Difference, Estimate, Judgment, SystemScore
+
+__all__ = ["Judgment", "judge"]
+
+FEW_HUMAN = 10
+"""A system with fewer human grades is named in a doubt; a round number, chosen by no run."""
+
+
+def judge(
+    judge: Any,
+    human: Any,
+    systems: Any = None,
+    *,
+    classes: Sequence[Any] | None = None,
+    judge_classes: Sequence[Any] | None = None,
+    confidence: float = 0.95,
+    n_next: int = 20,
+    random_state: Any = None,
+) -> Judgment:
+    """What people would have graded on average, from a judge's grades of all rows and human grades of some.
+
+    Human grades are regressed on the judge's, with an intercept for each system, and predicted for every row. This is
+    prediction-powered inference with a learned table in place of the judge's own numbers: a useless or unfair judge
+    makes the intervals wider, not wrong, if people graded a random choice of rows, or chose by system and judge grade.
+
+    Parameters
+    ----------
+    judge : array of shape (n_rows,)
+        The judge's grades; rows without one are ignored. More than twelve different scores are read in ten groups.
+    human : array of shape (n_rows,), or a list of them
+        People's grades, missing (None or NaN) for most rows. With one column they are taken to be right; several
+        people may err, and the true grade of each row is inferred by :class:`ordinoise.estimation.RepeatedLabels`.
+    systems : array of shape (n_rows,), optional
+        The system that made each row's output; all rows are one system by default.
+    classes : sequence, optional
+        Grades from lowest to highest; needed for text.
+    judge_classes : sequence, optional
+        Grades of the judge, if the scale is another one.
+    confidence : float, default=0.95
+        Level of the intervals.
+    n_next : int, default=20
+        How many rows to propose for grading.
+    random_state : int, Generator or None
+        Randomness of the replicates of the matrix and of the proposed rows.
+
+    Examples
+    --------
+    >>> from ordinoise.scoring import judge
+    >>> scores = [5, 4, 4, 5, 3, 4, 5, 3, 4, 5, 4, 3] * 10
+    >>> people = [4, 4, 3, 5, 3, 3, 4, 2, 4, 4, 4, 3] + [None] * 108
+    >>> print(judge(scores, people, random_state=0).systems[0].mean)
+    3.58 (3.14 to 3.99)
+    """
+    level = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
+    as_count("n_next", n_next, 0)
+    rng = as_generator(random_state)
+    grades = read_grades(judge, human, systems, classes, judge_classes, int(rng.integers(2**31)))
+    cell = grades.system * len(grades.judge_classes) + grades.judge
+    judged = np.bincount(cell, minlength=len(grades.systems) * len(grades.judge_classes))
+    counts = Counts(judged.reshape(len(grades.systems), -1).astype(np.float64), cell[grades.graded])
+    means, ends = _means(counts, grades, level)
+    table = by_system(counts, grades.human)
+    one = probability_of_one_matrix(table)
+    noise = judge_noise(table, counts, grades.systems, one, level, rng) if grades.one_scale else None
+    scores = _scores(grades, counts, means, ends, level)
+    return Judgment(
+        systems=scores,
+        differences=_differences(scores),
+        noise=noise,
+        table=reverse_table(table, counts),
+        one_matrix=one,
+        next_rows=grades.rows[next_rows(counts, means, cell, grades.graded, n_next, rng)],
+        doubts=_doubts(counts, scores, noise),
+        classes=tuple(grade_names(grades.classes)),
+        judge_classes=tuple(grade_names(grades.judge_classes)),
+        n_people=grades.n_people,
+        confidence=level,
+        messages=grades.messages,
+    )
+
+
+def _means(counts: Counts, grades: Grades, confidence: float) -> tuple[Means, Floats]:
+    """Mean grade and shares at or above every grade but the lowest, and the ends of their intervals."""
+    values, n_classes = grades.values, len(grades.classes)
+    at_least = np.tril(np.ones((n_classes, n_classes)))[:, 1:]
+    means = estimated_means(counts, grades.human @ np.column_stack([values, at_least]))
+    low, high = (np.array([end, *[bound] * (n_classes - 1)]) for end, bound in ((values[0], 0.0), (values[-1], 1.0)))
+    step = np.array([mean_step(values), *[1.0] * (n_classes - 1)])
+    return means, intervals(means, counts.graded.sum(axis=1), low, high, step, confidence)
+
+
+def _scores(grades: Grades, counts: Counts, means: Means, ends: Floats, confidence: float) -> tuple[SystemScore, ...]:
+    values, names = grades.values, grade_names(grades.classes)
+    # Shares fall from grade to grade: sorting them keeps the coverage of their intervals.
+    shares = [-np.sort(-np.clip(one[:, 1:], 0, 1), axis=1) for one in (means.value, *ends)]
+    mean = np.clip(means.value[:, 0], values[0], values[-1])
+    judged = counts.shares @ values if grades.one_scale else None
+    alone = grades.human @ values
+    system = grades.system[grades.graded]
+    return tuple(
+        SystemScore(
+            system=name,
+            n_rows=int(counts.judged[at].sum()),
+            n_human=int((system == at).sum()),
+            mean=Estimate(float(mean[at]), float(ends[0, at, 0]), float(ends[1, at, 0])),
+            at_least={
+                grade: Estimate(*(float(one[at, k]) for one in shares)) for k, grade in enumerate(names[1:])
+            },
+            judge_mean=None if judged is None else float(judged[at]),
+            human_mean=_alone(alone[system == at], values, confidence),
+            more_to_halve=more,
+        )
+        for (at, name), more in zip(enumerate(grades.systems), more_to_halve(means, counts), strict=True)
+    )
+
+
+def _alone(values: Floats, scale: Floats, confidence: float) -> Estimate:
+    """Mean of human grades alone, with Student's interval."""
+    mean, n = float(values.mean()), len(values)
+    if n < 2:
+        return Estimate(mean, float(scale[0]), float(scale[-1]))
+    half = float(student.ppf((1 + confidence) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
+    return Estimate(mean, max(mean - half, float(scale[0])), min(mean + half, float(scale[-1])))
+
+
+def _differences(scores: Sequence[SystemScore]) -> tuple[Difference, ...]:
+    """Every pair, with an interval from the intervals of both (Zou and Donner's rule)."""
+    ranked = sorted(scores, key=lambda one: -one.mean.value)
+    found = []
+    for better, other in combinations(ranked, 2):
+        one, two = better.mean, other.mean
+        value = one.value - two.value
+        low = value - float(np.hypot(one.value - one.low, two.high - two.value))
+        high = value + float(np.hypot(one.high - one.value, two.value - two.low))
+        found.append(Difference(better.system, other.system, Estimate(value, low, high)))
+    return tuple(found)
+
+
+def _doubts(counts: Counts, scores: Sequence[SystemScore], noise: Noise | None) -> tuple[Doubt, ...]:
+    doubts = [] if noise is None else list(noise.doubts)
+    few = [one for one in scores if one.n_human < FEW_HUMAN]
+    if few:
+        least = min(few, key=lambda one: one.n_human)
+        sentence = f"{len(few)} of {len(scores)} systems have fewer than {FEW_HUMAN} human grades"
+        doubts.append(Doubt("few-human-grades", f"{sentence}, such as {least.system!r} with {least.n_human}"))
+    picked = not_random(counts)
+    return tuple(doubts) if picked is None else (picked, *doubts)
