@@ -20,6 +20,7 @@ from ordinoise.app.cli.demo import demo
 from ordinoise.app.cli.evaluate import evaluate
 from ordinoise.app.cli.export import export
 from ordinoise.app.cli.fit import fit
+from ordinoise.app.cli.judge import judge
 from ordinoise.app.cli.noise import noise
 from ordinoise.app.cli.plan import plan
 from ordinoise.app.cli.predict import predict
@@ -34,7 +35,7 @@ app = App(
     default_parameter=Parameter(negative=""),
     suppress_keyboard_interrupt=False,
 )
-VERBS = (fit, evaluate, predict, noise, audit, raters, review, plan, corrupt, export, reproduce, data, demo)
+VERBS = (fit, evaluate, predict, noise, audit, raters, review, judge, plan, corrupt, export, reproduce, data, demo)
 for verb in VERBS:
     app.command(verb)
 app.register_install_completion_command()

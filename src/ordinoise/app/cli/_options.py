@@ -6,10 +6,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ordinoise.app.workflow.request import CorruptionRequest, RatingsRequest, Request
+from ordinoise.app.workflow.request import CorruptionRequest, JudgeRequest, RatingsRequest, Request
 
 Json = Annotated[bool, Parameter(help="Print the result as JSON.")]
 # Every field of the class becomes an option of the verb.
 RequestOptions = Annotated[Request, Parameter(name="*")]
 CorruptionOptions = Annotated[CorruptionRequest, Parameter(name="*")]
 RatingsOptions = Annotated[RatingsRequest, Parameter(name="*")]
+JudgeOptions = Annotated[JudgeRequest, Parameter(name="*")]

@@ -128,7 +128,7 @@ def contents_of(findings: Findings) -> Contents:
         names=[shortened(name) for name in record.classes],
         lead=summary(record, findings.scores, directions),
         gauge=_gauge(findings),
-        matrix=matrix_table(record),
+        matrix=matrix_table(record.noise, record.classes),
         directions=directions,
         directions_chart=charts.directions_chart(directions, record.classes, way) if directions.wrong > 0 else None,
         directions_words=way,

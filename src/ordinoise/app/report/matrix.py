@@ -10,7 +10,6 @@ import numpy as np
 
 from ordinoise._text import percent
 from ordinoise._validation import Floats
-from ordinoise.app.record import AuditRecord
 from ordinoise.app.report.words import shortened
 from ordinoise.noise import Noise
 
@@ -49,9 +48,9 @@ class MatrixTable:
     has_intervals: bool
 
 
-def matrix_table(record: AuditRecord) -> MatrixTable:
+def matrix_table(noise: Noise, classes: Sequence[str]) -> MatrixTable:
     """The cells of the noise matrix; with many grades, without intervals or without cells."""
-    noise, names = record.noise, tuple(shortened(name) for name in record.classes)
+    names = tuple(shortened(name) for name in classes)
     if len(names) > MOST_SHOWN:
         return MatrixTable(names, (), False)
     intervals = _intervals(noise) if len(names) <= MOST_WITH_INTERVALS else None

@@ -171,3 +171,44 @@ class RatingsRequest:
 
 
 PATHS = ("features", "trusted")
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """Automatic grades of a file, to be corrected by human grades of some rows.
+
+    Parameters
+    ----------
+    file
+        Table to read: CSV with any delimiter, Parquet or Feather.
+    judge
+        Column of the automatic grades, given to every row.
+    human
+        Column of human grades, empty for most rows; several people are columns between commas, such as ann,ben.
+    by
+        Column that names the system of each row; all rows are one system by default.
+    order
+        Grades from lowest to highest, such as low,medium,high; required if they are text.
+    judge_order
+        Grades of the judge from lowest to highest, if its scale is another one.
+    confidence
+        Level of the intervals.
+    next
+        How many rows to propose for people to grade next.
+    excel_safe
+        Put an apostrophe before text in next.csv that a spreadsheet would run as a formula.
+    seed
+        Random seed; the same seed gives the same result.
+    """
+
+    file: Path
+    _: KW_ONLY
+    judge: str
+    human: str
+    by: str | None = None
+    order: str | None = None
+    judge_order: str | None = None
+    confidence: float = 0.95
+    next: int = 20
+    excel_safe: bool = False
+    seed: int = 0

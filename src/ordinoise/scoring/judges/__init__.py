@@ -120,9 +120,7 @@ def _scores(grades: Grades, counts: Counts, means: Means, ends: Floats, confiden
             n_rows=int(counts.judged[at].sum()),
             n_human=int((system == at).sum()),
             mean=Estimate(float(mean[at]), float(ends[0, at, 0]), float(ends[1, at, 0])),
-            at_least={
-                grade: Estimate(*(float(one[at, k]) for one in shares)) for k, grade in enumerate(names[1:])
-            },
+            at_least={grade: Estimate(*(float(one[at, k]) for one in shares)) for k, grade in enumerate(names[1:])},
             judge_mean=None if judged is None else float(judged[at]),
             human_mean=_alone(alone[system == at], values, confidence),
             more_to_halve=more,

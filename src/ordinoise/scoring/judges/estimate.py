@@ -111,7 +111,7 @@ def _design(n_systems: int, n_grades: int) -> tuple[Floats, Floats]:
     grade = np.tile(np.eye(n_grades), (n_systems, 1))
     line = grade @ np.linspace(-1, 1, n_grades)[:, None]
     cells = np.eye(n_systems * n_grades)
-    ridge = [np.zeros(n_systems), [LINE_RIDGE], np.full(n_grades + n_systems * n_grades, GRADE_RIDGE)]
+    ridge = [np.zeros(n_systems), np.array([LINE_RIDGE]), np.full(n_grades * (1 + n_systems), GRADE_RIDGE)]
     return np.hstack([system, line, grade, cells]), np.concatenate(ridge)
 
 

@@ -90,7 +90,7 @@ def read_grades(
         messages.append(f"{len(scores) - len(rows)} rows without a judge grade or a system are ignored")
     return Grades(
         rows=np.array(rows, np.int64),
-        judge=_ranks("judge", judged, judge_scale),
+        judge=_ranks(judged, judge_scale),
         system=system,
         graded=graded,
         human=_probabilities([each for each, known in zip(ratings, graded, strict=True) if known], scale, seed),
@@ -185,7 +185,7 @@ def _checked(classes: tuple[Grade, ...]) -> tuple[Grade, ...]:
     return classes
 
 
-def _ranks(argument: str, values: Sequence[Any], scale: tuple[Grade, ...]) -> Ints:
+def _ranks(values: Sequence[Any], scale: tuple[Grade, ...]) -> Ints:
     place = {grade: rank for rank, grade in enumerate(scale)}
     return np.array([place[value] for value in values], np.int64)
 
@@ -200,7 +200,7 @@ def _check_systems(graded: Ints, systems: Sequence[str]) -> None:
 def _probabilities(ratings: list[list[Any]], scale: tuple[Grade, ...], seed: Any) -> Floats:
     """Probability of each grade of each graded row: certain with one person, from raters who err with several."""
     if max(sum(grade is not None for grade in each) for each in ratings) == 1:
-        ranks = _ranks("human", [next(grade for grade in each if grade is not None) for each in ratings], scale)
+        ranks = _ranks([next(grade for grade in each if grade is not None) for each in ratings], scale)
         return np.asarray(np.eye(len(scale))[ranks])
     from ordinoise.estimation import RepeatedLabels
 

@@ -17,7 +17,7 @@ PRIOR_ROWS = 1.0
 CONCENTRATIONS = (3.0, 10.0, 30.0)
 """How closely the matrices of systems that are judged differently resemble their average, equally likely a priori."""
 SHIFTS = (0.1, 0.3, 1.0)
-"""Sizes of a shift of the judge's grades by system, in grades; these and the above are round numbers, chosen by no run."""
+"""Sizes of a shift of the judge's grades by system, in grades; all of these are round numbers, chosen by no run."""
 N_REPLICATES = 500
 FEW_OF_GRADE = 5
 """With fewer rows of a grade, its row of the matrix is mostly prior; a round number, chosen by no run."""
@@ -53,8 +53,10 @@ def judge_noise(
     matrix, grades = _forward(pooled, shares)
     draws, classes = _forward(rng.standard_gamma(pooled, (N_REPLICATES, *pooled.shape)), shares)
     rates = 1 - (classes * np.diagonal(draws, axis1=1, axis2=2)).sum(axis=1)
-    settings = {"confidence": confidence, "method": "judge", "doubts": _rare(table.sum(axis=(0, 2)))}
-    noise = estimated_noise(matrix, grades, replicates=draws, rates=rates, **settings)
+    doubts = _rare(table.sum(axis=(0, 2)))
+    noise = estimated_noise(
+        matrix, grades, replicates=draws, rates=rates, confidence=confidence, method="judge", doubts=doubts
+    )
     if one >= 0.5:
         return noise
     each, own = _forward(table + len(matrix) * matrix * grades[:, None], counts.shares[:, None])
@@ -117,7 +119,9 @@ def _rare(per_grade: Floats) -> tuple[Doubt, ...]:
     if not rare:
         return ()
     least = min(per_grade)
-    sentence = f"people gave {len(rare)} of {len(per_grade)} grades to fewer than {FEW_OF_GRADE} rows (least {least:.0f})"
+    sentence = (
+        f"people gave {len(rare)} of {len(per_grade)} grades to fewer than {FEW_OF_GRADE} rows (least {least:.0f})"
+    )
     return (Doubt("rare-grade", f"{sentence}, so these rows of the judge's matrix rest on assumptions"),)
 
 
@@ -138,5 +142,5 @@ def not_random(counts: Counts) -> Doubt | None:
     return Doubt(
         "not-random",
         "the judge's grades of the rows that people graded differ from those of the other rows (by chance with "
-        f"probability {chance:.1g}): the estimates allow for rows chosen by system and judge grade, not by anything else",
+        f"probability {chance:.1g}): the estimates allow for a choice by system and judge grade, not by anything else",
     )
