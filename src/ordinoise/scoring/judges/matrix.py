@@ -118,10 +118,7 @@ def _rare(per_grade: Floats) -> tuple[Doubt, ...]:
     rare = [rank for rank, n in enumerate(per_grade.tolist()) if n < FEW_OF_GRADE]
     if not rare:
         return ()
-    least = min(per_grade)
-    sentence = (
-        f"people gave {len(rare)} of {len(per_grade)} grades to fewer than {FEW_OF_GRADE} rows (least {least:.0f})"
-    )
+    sentence = f"people gave {len(rare)} of {len(per_grade)} grades to fewer than {FEW_OF_GRADE} rows"
     return (Doubt("rare-grade", f"{sentence}, so these rows of the judge's matrix rest on assumptions"),)
 
 
