@@ -93,7 +93,7 @@ def test_grades_that_are_never_wrong_so_far_still_leave_room_for_rare_errors() -
 def test_an_unfair_judge_is_found_out_and_does_not_move_the_corrected_mean() -> None:
     judged, human, system = graded(lean=0.8)
     result = found(judged, some(human, 400), system)
-    fair, favored = result.systems
+    _, favored = result.systems
     truth = human[system == "b"].mean()
     assert favored.mean.low < truth < favored.mean.high
     assert favored.judge_bias is not None

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 import ordinoise
 from ordinoise._files import write_whole
 from ordinoise.app.report.matrix import MatrixTable, matrix_table
-from ordinoise.app.report.page import part, template
+from ordinoise.app.report.page import rendered
 from ordinoise.app.report.svg import ACCENT, INK, MUTED, SURFACE, WRONG, Chart, chart, new_figure, remove_frame
 from ordinoise.app.report.words import counted, number, squeezed
 from ordinoise.scoring.judges import Judgment
@@ -21,6 +21,14 @@ from ordinoise.scoring.judges.result import Difference, Estimate, SystemScore
 # Width in pixels, and the most systems, pairs and matrices of systems on the page; chosen by eye on the page.
 WIDTH = 680
 MOST_SYSTEMS, MOST_PAIRS, MOST_MATRICES = 40, 60, 6
+SECTIONS = {
+    "found": "What was found",
+    "pairs": "Differences between systems",
+    "matrix": "How the judge grades",
+    "lean": "Does the judge lean?",
+    "next": "What to grade next",
+    "about": "What is assumed",
+}
 
 
 def write_judge_report(path: Path, file_name: str, found: Judgment) -> None:
@@ -31,20 +39,18 @@ def write_judge_report(path: Path, file_name: str, found: Judgment) -> None:
 def judge_html(file_name: str, found: Judgment) -> str:
     """The report as HTML; the same findings give the same text."""
     systems, pairs = found.systems[:MOST_SYSTEMS], found.differences[:MOST_PAIRS]
-    return str(
-        template("judge.html.j2").render(
-            found=found,
-            file_name=file_name,
-            version=ordinoise.__version__,
-            style=part("report.css"),
-            lead=lead(found),
-            systems=systems,
-            pairs=pairs,
-            systems_chart=systems_chart(systems, found.confidence),
-            pairs_chart=pairs_chart(pairs) if pairs else None,
-            matrices=_matrices(found),
-        )
-    )
+    contents = {
+        "found": found,
+        "lead": lead(found),
+        "systems": systems,
+        "pairs": pairs,
+        "systems_chart": systems_chart(systems, found.confidence),
+        "pairs_chart": pairs_chart(pairs) if pairs else None,
+        "matrices": _matrices(found),
+    }
+    sections = {name: title for name, title in SECTIONS.items() if pairs or name != "pairs"}
+    heading = f"Judge of {file_name}"
+    return rendered("judge.html.j2", heading, ordinoise.__version__, sections, len(found.classes), contents)
 
 
 def lead(found: Judgment) -> str:
