@@ -31,7 +31,8 @@ def judgment(n_systems: int = 3, n_rows: int = 400) -> Judgment:
 def test_the_lead_names_the_best_system_and_what_is_clear() -> None:
     found = judgment()
     best = max(found.systems, key=lambda one: one.mean.value)
-    assert lead(found).startswith(best.system[:10])
+    assert f"{best.system[:10]}" in lead(found)
+    assert ("No difference" in lead(found)) == (not any(one.is_clear for one in found.differences))
     assert f"{best.mean.value:.2f}" in lead(found)
     alone = judgment(n_systems=1)
     assert lead(alone).startswith("People would give these outputs")
@@ -58,4 +59,6 @@ def test_the_page_fits_its_window_and_asks_for_nothing(tmp_path: Path) -> None:
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 assert page.locator("svg[role=img][aria-label]").count() == 2
                 assert page.locator("b").count() == 0
+                shares = page.locator("table", has_text="or a higher one").locator("tbody td").all_inner_texts()
+                assert [text.split("\n")[0][-1] for text in shares] == ["%"] * 3 * 4
             assert asked == [path.as_uri()]

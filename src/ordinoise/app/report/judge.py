@@ -60,11 +60,11 @@ def lead(found: Judgment) -> str:
         off = one.judge_bias
         first = f"People would give these outputs {_words(one.mean)} on average."
         return first if off is None else f"{first} The judge itself says {number(one.judge_mean or 0.0)}."
-    best, clear = found.differences[0], [one for one in found.differences if one.is_clear]
-    ranked = f"{squeezed(best.system, 40)} has the best corrected mean grade, {_words(_mean_of(found, best.system))}."
-    if not clear:
-        return f"{ranked} No difference between two systems is clear yet."
-    return f"{ranked} {len(clear)} of {counted(len(found.differences), 'difference')} between systems exclude zero."
+    best, n_clear = found.differences[0].system, sum(one.is_clear for one in found.differences)
+    mean = f"{squeezed(best, 40)} has the highest corrected mean, {_words(_mean_of(found, best))}"
+    if not n_clear:
+        return f"No difference between two systems is clear yet; {mean}."
+    return f"{mean}. {n_clear} of {counted(len(found.differences), 'difference')} between systems exclude zero."
 
 
 def _mean_of(found: Judgment, system: str) -> Estimate:
