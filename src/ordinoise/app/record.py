@@ -21,6 +21,40 @@ LARGEST = 2**63  # whole numbers from here on are damage
 
 
 @dataclass(frozen=True)
+class Contribution:
+    """A column, or a word of a text column, that speaks for the suggested or the recorded grade.
+
+    Attributes
+    ----------
+    column : str
+        Name of the column, or of columns that count as one.
+    value : float
+        What it adds to the log-odds of the suggested against the recorded grade; negative if it speaks for the recorded
+        one.
+    """
+
+    column: str
+    value: float
+
+
+@dataclass(frozen=True)
+class WordContribution(Contribution):
+    """A word of a text column: the characters `start` to `end` of the suspect's cell."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Similar:
+    """A row that is similar to a suspect, with its recorded grade and its cells as text."""
+
+    row: int
+    recorded: str
+    cells: tuple[str | None, ...]
+
+
+@dataclass(frozen=True)
 class Suspect:
     """A label that is probably wrong, with its row.
 
@@ -38,6 +72,12 @@ class Suspect:
         Probability of each grade, given the features and the recorded grade.
     cells : tuple of (str or None)
         The row as text, one cell per column of the record; None if missing.
+    contributions : tuple of Contribution
+        Columns that speak most for or against the suggestion, the strongest first.
+    words : tuple of WordContribution
+        Words of text columns that do, in the order of the text.
+    similar : tuple of Similar
+        The most similar rows, the nearest first.
     """
 
     row: int
@@ -48,6 +88,9 @@ class Suspect:
     expected_distance: float
     posterior: tuple[float, ...]
     cells: tuple[str | None, ...]
+    contributions: tuple[Contribution, ...] = ()
+    words: tuple[WordContribution, ...] = ()
+    similar: tuple[Similar, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -197,13 +240,11 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
             "cautions": tuple(found["cautions"]),
             "columns": tuple(ColumnFindings(**column) for column in found["columns"]),
             "noise": Noise.of(Noise.from_dict(found["noise"]), len(found["classes"])),
-            "suspects": tuple(
-                Suspect(**one | {"posterior": tuple(one["posterior"]), "cells": tuple(one["cells"])})
-                for one in found["suspects"]
-            ),
+            "suspects": tuple(_suspect(one) for one in found["suspects"]),
         }
     )
-    for one in (record, *record.columns, *record.suspects):
+    parts = [part for one in record.suspects for part in (*one.contributions, *one.words, *one.similar)]
+    for one in (record, *record.columns, *record.suspects, *parts):
         check_types(one)
     if len(set(record.classes)) < len(record.classes):
         raise complain("classes", "name every grade once", list(record.classes))
@@ -211,8 +252,28 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
         raise complain("target", "be one of the columns", repr(record.target))
     as_number("confidence", record.confidence, 0.0, 1.0)
     for suspect in record.suspects:
+        _check_reasons(record, suspect)
         if len(suspect.cells) != len(record.columns) or len(suspect.posterior) != len(record.classes):
             raise ValueError(f"suspect of row {suspect.row} does not fit the columns or classes")
         if {suspect.recorded, suspect.suggested} - set(record.classes):
             raise ValueError(f"suspect of row {suspect.row} has a grade that is not among the classes")
     return record
+
+
+def _suspect(plain: dict[str, Any]) -> Suspect:
+    similar = tuple(Similar(**one | {"cells": tuple(one["cells"])}) for one in plain["similar"])
+    tuples = {name: tuple(plain[name]) for name in ("posterior", "cells")}
+    columns = {"contributions": tuple(Contribution(**one) for one in plain["contributions"])}
+    words = {"words": tuple(WordContribution(**one) for one in plain["words"])}
+    return Suspect(**plain | tuples | columns | words | {"similar": similar})
+
+
+def _check_reasons(record: AuditRecord, suspect: Suspect) -> None:
+    """Refuse words that are not in their cells, and similar rows that do not fit the record."""
+    cells = dict(zip([column.name for column in record.columns], suspect.cells, strict=False))
+    for word in suspect.words:
+        if not word.start < word.end <= len(cells.get(word.column) or ""):
+            raise ValueError(f"a word of row {suspect.row} is not in its cell")
+    for one in suspect.similar:
+        if len(one.cells) != len(record.columns) or one.recorded not in record.classes:
+            raise ValueError(f"row {one.row} does not fit the columns or classes")

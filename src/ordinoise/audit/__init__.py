@@ -7,15 +7,21 @@ from typing import TYPE_CHECKING
 from ordinoise._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ordinoise.audit.contributions import Contributions as Contributions
+    from ordinoise.audit.contributions import column_contributions as column_contributions
     from ordinoise.audit.count import WrongCount as WrongCount
     from ordinoise.audit.issues import LabelIssues as LabelIssues
+    from ordinoise.audit.neighbors import similar_rows as similar_rows
     from ordinoise.audit.search import find_label_issues as find_label_issues
     from ordinoise.audit.search import issues_from_probabilities as issues_from_probabilities
 
 _ORIGINS = {
+    "Contributions": "contributions",
     "LabelIssues": "issues",
     "WrongCount": "count",
+    "column_contributions": "contributions",
     "find_label_issues": "search",
     "issues_from_probabilities": "search",
+    "similar_rows": "neighbors",
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _ORIGINS)

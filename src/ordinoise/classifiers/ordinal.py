@@ -107,8 +107,11 @@ class OrdinalClassifier(TableClassifierBase):
         `noise_matrix_` is its matrix.
     out_of_fold_ : array of shape (n_samples, n_classes)
         What `predict_proba` gives for the training rows with positive weight, by models that did not see the row.
+    folds_ : int array of shape (n_rounds, n_samples) or None
+        Fold of every training row with positive weight, one line per draw of the folds; None after loading.
     models_ : dict of str to tuple
-        Fitted models of each candidate with positive weight.
+        Fitted models of each candidate with positive weight, one per fold: the first did not see the rows of fold 0 of
+        the first draw.
     set_calibration_ : SetCalibration or None
         Thresholds of `predict_set`, from the held-out rows; None if the noise matrix has no inverse.
     curves_ : dict of str to tuple
@@ -139,6 +142,7 @@ class OrdinalClassifier(TableClassifierBase):
     selection_: Mapping[str, float] = field(init=False)
     learner_: str = field(init=False)
     out_of_fold_: Floats | None = field(init=False)
+    folds_: Ints | None = field(init=False)
     curves_: Mapping[str, tuple[Sequence[float], ...]] = field(init=False)
 
     learner: str = "auto"
@@ -188,7 +192,7 @@ class OrdinalClassifier(TableClassifierBase):
         """
         plain, raters, verified, weighted = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
         rng = as_generator(self.random_state)
-        folds = self._folds(plain.ranks, rng, plain.groups)
+        self.folds_ = folds = self._folds(plain.ranks, rng, plain.groups)
         self._keep(self._corrected_blend(plain, raters, verified, folds, rng))
         # Without class weights, which would change the distribution that the scores are about.
         rows = np.empty((len(as_column("y", y)), 1))
@@ -249,8 +253,11 @@ class OrdinalClassifier(TableClassifierBase):
         Of the true label if ``noise_.answer`` is "corrected", else of the label as it would be recorded.
         """
         check_is_fitted(self, "models_")
-        table = Table(self._checked_features(X, reset=False), self.filling_)
-        return self._answered(average(self.models_, self.weights_, table))
+        return self._answered(average(self.models_, self.weights_, self.table_of(X)))
+
+    def table_of(self, X: Any) -> Table:
+        """New rows as the fitted models read them."""
+        return Table(self._checked_features(X, reset=False), self.filling_)
 
     def _answered(self, probabilities: Floats) -> Floats:
         """What the blend predicts, as the answer has it: a cautious one is of the recorded label."""

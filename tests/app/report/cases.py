@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.app.record import AuditRecord, Suspect
+from ordinoise.app.record import AuditRecord, Contribution, Similar, Suspect, WordContribution
 from ordinoise.app.report import Findings
 from ordinoise.audit import issues_from_probabilities
 from ordinoise.columns.findings import ColumnFindings
@@ -66,6 +66,7 @@ def findings(
             expected_distance=float(issues.expected_distance[row]),
             posterior=tuple(issues.posterior[row].tolist()),
             cells=tuple(cells or _cells(columns, int(row))),
+            **_why(columns, tuple(cells or _cells(columns, int(row))), names[0]),
         )
         for place, row in enumerate(issues.worst[:n_suspects])
     )
@@ -132,6 +133,22 @@ def _drawn(n_classes: int, n_rows: int, matrix: Floats) -> tuple[Floats, Ints]:
     probabilities /= probabilities.sum(axis=1, keepdims=True)
     true = (probabilities.cumsum(axis=1) < rng.uniform(size=(n_rows, 1))).sum(axis=1).clip(0, n_classes - 1)
     return probabilities, corrupt(true, matrix, random_state=4)
+
+
+def _why(columns: Sequence[ColumnFindings], cells: tuple[str | None, ...], grade: str) -> dict[str, Any]:
+    """Reasons that name every column, and every second word of the last."""
+    values = [0.5 if at % 2 else -1.5 for at in range(len(columns))]
+    text, words, at = cells[-1] or "", [], 0
+    for number, word in enumerate(text.split()[:12]):
+        at = text.index(word, at)
+        if number % 2 == 0:
+            words.append(WordContribution(columns[-1].name, 0.3 if number % 4 else -0.3, at, at + len(word)))
+        at += len(word)
+    return {
+        "contributions": tuple(Contribution(one.name, value) for one, value in zip(columns, values, strict=True))[:5],
+        "words": tuple(words),
+        "similar": (Similar(3, grade, cells), Similar(7, grade, cells)),
+    }
 
 
 def _cells(columns: Sequence[ColumnFindings], row: int) -> list[str | None]:

@@ -15,7 +15,10 @@ import pytest
 
 from app.report.cases import DOUBTS, findings, too_few_rows, with_noise
 from app.report.pages import Page
+from ordinoise.app.record import WordContribution
 from ordinoise.app.report import Findings, contents, report_html, write_report
+from ordinoise.app.report.suspects import _pieces
+from ordinoise.app.report.words import shortened
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Doubt
 
@@ -85,6 +88,25 @@ def test_texts_of_a_file_stay_texts() -> None:
     assert not page.all("img")
     assert not [key for element in page.elements for key in element.attributes if key.startswith("on")]
     assert page.rows_of("rows")[0][-1].text.startswith("<script>alert(1)</script><img src=x onerror=alert(2)>\"' =1+1")
+
+
+def test_words_of_a_text_are_marked_where_they_stand() -> None:
+    text = "good  <b>phone</b>,\n good \U0001f408 screen, bad \u202e battery " + "x" * 300
+    suspect = findings(cells=["1", "red", "3", text]).record.suspects[0]
+    words = [
+        WordContribution("id", value, *found.span())
+        for value, found in zip((1, 2, -1, 3), re.finditer("good|screen|bad|x+", text), strict=False)
+    ]
+    shown = shortened(text, 60)
+    pieces = _pieces("id", replace(suspect, words=tuple(words)), text, shown)
+    assert "".join(piece for piece, _ in pieces) == shown
+    assert [piece for piece in pieces if piece[1]] == [
+        ("good", "for"),
+        ("good", "for"),
+        ("screen", "against"),
+        ("bad", "for"),
+    ]
+    assert _pieces("weight", suspect, "1", "1") == (("1", ""),)
 
 
 def test_marks_that_turn_text_round_and_control_characters_are_replaced() -> None:

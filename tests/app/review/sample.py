@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ordinoise._validation import Floats
-from ordinoise.app.record import AuditRecord, Suspect, write_record
+from ordinoise.app.record import AuditRecord, Contribution, Similar, Suspect, WordContribution, write_record
 from ordinoise.app.workflow.request import Request
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
@@ -126,7 +126,12 @@ def _suspect(rows: list[list[str]], row: int, rank: int, wrong: float) -> Suspec
     posterior[recorded] = 1 - wrong
     distance = float(posterior @ np.abs(np.arange(len(CLASSES)) - recorded))
     cells = tuple(cell or None for cell in rows[row])
-    return Suspect(row, rank, CLASSES[recorded], CLASSES[suggested], wrong, distance, tuple(posterior.tolist()), cells)
+    first = (cells[5] or "").partition(" ")[0]
+    why = (Contribution("alcohol", 1.25), Contribution("colour", -0.5))
+    words = (WordContribution("tasting note", 0.75 if row % 2 else -0.75, 0, len(first)),) if first else ()
+    near = Similar(row + 1, CLASSES[suggested], cells)
+    grades = (CLASSES[recorded], CLASSES[suggested])
+    return Suspect(row, rank, *grades, wrong, distance, tuple(posterior.tolist()), cells, why, words, (near,))
 
 
 def _png(number: int) -> bytes:

@@ -18,7 +18,14 @@ from app.review.pages import ReviewPage
 from app.review.sample import sample_audit
 from app.review.server import Server
 from browser import browser
-from ordinoise.app.record import AuditRecord, read_record, write_record
+from ordinoise.app.record import (
+    AuditRecord,
+    Contribution,
+    Similar,
+    WordContribution,
+    read_record,
+    write_record,
+)
 from ordinoise.app.report import write_report
 from ordinoise.app.review import open_decisions
 from ordinoise.columns.findings import ColumnFindings
@@ -78,14 +85,21 @@ def _hostile(folder: Path) -> AuditRecord:
         replace(column, name=name.replace("\0", ""), note=name)  # a file with the character 0 is no table
         for column, name in zip(record.columns, PAYLOADS[::-1], strict=False)
     )
+    cells = [
+        tuple(PAYLOADS[(3 * place + at) % len(PAYLOADS)] for at in range(len(columns)))
+        for place in range(len(record.suspects))
+    ]
     suspects = tuple(
         replace(
             suspect,
             recorded=named[suspect.recorded],
             suggested=named[suspect.suggested],
-            cells=tuple(PAYLOADS[(3 * place + at) % len(PAYLOADS)] for at in range(len(columns))),
+            cells=own,
+            contributions=tuple(Contribution(column.name, 1 - at) for at, column in enumerate(columns)),
+            words=tuple(WordContribution(column.name, 1.0, 0, len(own[at])) for at, column in enumerate(columns)),
+            similar=(Similar(1, GRADES[0], own),),
         )
-        for place, suspect in enumerate(record.suspects)
+        for suspect, own in zip(record.suspects, cells, strict=True)
     )
     rows = source.read_bytes().partition(b"\r\n")[2].decode()
     with source.open("w", newline="") as file:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ordinoise._text import percent
-from ordinoise.app.record import AuditRecord, Suspect
+from ordinoise.app.record import AuditRecord, Contribution, Suspect
 from ordinoise.app.report.words import NAME_LENGTH, number, printable, shortened
 from ordinoise.columns.findings import ColumnFindings
 
 # Limits of the table, so that the page stays below 2 MB for any file; round numbers, chosen by eye on the page.
 MOST_ROWS, MOST_COLUMNS = 100, 30
+CELL_IN_REASON = 24  # characters of a cell, or of a column's name, among the reasons
 MOST_IN_STRIP = 12  # grades in the strip of probabilities
 CUTS = (200, 100, 50, 25, 12)  # lengths of a cell's text; the first that keeps all cells within MOST_BYTES
 MOST_BYTES = 700_000
@@ -21,10 +22,15 @@ WHOLE_LENGTH = 2000  # characters of a cell's tooltip
 
 @dataclass(frozen=True)
 class CellText:
-    """A cell: the text shown (None if missing), and the whole text if that is longer."""
+    """A cell: the text shown (None if missing), the whole text if that is longer, and the shown text in pieces.
+
+    Pieces are (text, mark), where the mark says what a word speaks for: "for" the suggested grade, "against" it for the
+    recorded one, "" for neither.
+    """
 
     shown: str | None
     whole: str
+    pieces: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,8 @@ class SuspectRow:
     probabilities : tuple of (str, int)
         Probability of each grade as text, and relative to the likeliest grade in percent, for its color; empty if
         there are too many grades.
+    speaks : tuple of (str, str)
+        Columns with their cells, and "for" or "against".
     """
 
     suspect: Suspect
@@ -54,6 +62,7 @@ class SuspectRow:
     distance: str
     probabilities: tuple[tuple[str, int], ...]
     cells: tuple[CellText, ...]
+    speaks: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -71,6 +80,8 @@ class SuspectTable:
     n_more_columns: int
     recorded: tuple[int, ...]
     suggested: tuple[int, ...]
+    has_reasons: bool
+    has_words: bool
 
 
 def suspect_table(record: AuditRecord) -> SuspectTable:
@@ -79,13 +90,17 @@ def suspect_table(record: AuditRecord) -> SuspectTable:
     places = [place for place, column in enumerate(record.columns) if column.role != "target"]
     columns = [record.columns[place] for place in places[:MOST_COLUMNS]]
     cells = cut_cells([[suspect.cells[place] for place in places[:MOST_COLUMNS]] for suspect in found])
-    rows = tuple(_row(suspect, record.classes, texts) for suspect, texts in zip(found, cells, strict=True))
+    rows = tuple(
+        _row(suspect, record, places[:MOST_COLUMNS], texts) for suspect, texts in zip(found, cells, strict=True)
+    )
     return SuspectTable(
         columns=tuple(shown_column(column) for column in columns),
         rows=rows,
         n_more_columns=max(len(places) - MOST_COLUMNS, 0),
         recorded=tuple(sorted({row.recorded_rank for row in rows})),
         suggested=tuple(sorted({row.suggested_rank for row in rows})),
+        has_reasons=any(one.contributions or one.similar for one in found),
+        has_words=any(one.words for one in found),
     )
 
 
@@ -94,7 +109,8 @@ def shown_column(column: ColumnFindings) -> SuspectColumn:
     return SuspectColumn(shortened(column.name), _whole(column.name, NAME_LENGTH), column.kind == "number")
 
 
-def _row(suspect: Suspect, classes: Sequence[str], cells: Sequence[CellText]) -> SuspectRow:
+def _row(suspect: Suspect, record: AuditRecord, places: Sequence[int], cells: Sequence[CellText]) -> SuspectRow:
+    classes = record.classes
     strip = suspect.posterior if len(classes) <= MOST_IN_STRIP else ()
     likeliest = max(suspect.posterior) or 1.0
     return SuspectRow(
@@ -104,8 +120,40 @@ def _row(suspect: Suspect, classes: Sequence[str], cells: Sequence[CellText]) ->
         wrong=percent(suspect.probability_wrong),
         distance=number(suspect.expected_distance),
         probabilities=tuple((percent(one), round(100 * one / likeliest)) for one in strip),
-        cells=tuple(cells),
+        cells=tuple(
+            replace(cell, pieces=_pieces(record.columns[place].name, suspect, suspect.cells[place], cell.shown))
+            for place, cell in zip(places, cells, strict=True)
+        ),
+        speaks=tuple(_speaking(record, suspect, one) for one in suspect.contributions),
     )
+
+
+def _speaking(record: AuditRecord, suspect: Suspect, one: Contribution) -> tuple[str, str]:
+    """A column with its cell, and what it speaks for."""
+    cells = {column.name: cell for column, cell in zip(record.columns, suspect.cells, strict=True)}
+    is_long = one.column not in cells or len(cells[one.column] or "") > CELL_IN_REASON
+    cell = "" if is_long else f" {shortened(cells[one.column] or 'missing', CELL_IN_REASON)}"
+    return shortened(one.column, CELL_IN_REASON) + cell, _mark(one)
+
+
+def _mark(one: Contribution) -> str:
+    return "for" if one.value > 0 else "against"
+
+
+def _pieces(column: str, suspect: Suspect, cell: str | None, shown: str | None) -> tuple[tuple[str, str], ...]:
+    """The shown text of a cell, cut where words that speak for a grade begin and end."""
+    pieces, at = [], 0
+    if cell is None or shown is None:
+        return ()
+    for word in suspect.words:
+        if word.column != column or word.end > 4 * len(shown) + 100:
+            continue
+        # Blanks may be fewer in the shown text.
+        start, end = (len(shortened(f"{cell[:place]}|", len(cell) + 1)) - 1 for place in (word.start, word.end))
+        if at <= start < end < len(shown):
+            pieces += [(shown[at:start], ""), (shown[start:end], _mark(word))]
+            at = end
+    return tuple(piece for piece in [*pieces, (shown[at:], "")] if piece[0])
 
 
 def cut_cells(rows: Sequence[Sequence[str | None]]) -> list[list[CellText]]:

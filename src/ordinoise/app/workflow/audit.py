@@ -15,6 +15,7 @@ from ordinoise._validation import Ints
 from ordinoise.app.record import AuditRecord, Suspect, write_record
 from ordinoise.app.tables import GradedTable, write_table
 from ordinoise.app.workflow.fit import FileAudit, Trusted, learn
+from ordinoise.app.workflow.reasons import reasons_in_words, reasons_of
 from ordinoise.app.workflow.request import Request
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def _suspects(found: FileAudit, n_suspects: int) -> tuple[Suspect, ...]:
     chosen = chosen[(wrong >= LIKELY) | ((np.arange(len(chosen)) < FEWEST_SUSPECTS) & (wrong > 0))]
     rows = found.table.rows[chosen]
     cells = found.table.text_cells(rows)
+    why = reasons_of(found, chosen)
     return tuple(
         Suspect(
             row=int(row),
@@ -130,6 +132,9 @@ def _suspects(found: FileAudit, n_suspects: int) -> tuple[Suspect, ...]:
             expected_distance=float(issues.expected_distance[at]),
             posterior=tuple(issues.posterior[at].tolist()),
             cells=cells[rank - 1],
+            contributions=why[rank - 1].columns,
+            words=why[rank - 1].words,
+            similar=why[rank - 1].similar,
         )
         for rank, (row, at) in enumerate(zip(rows, chosen, strict=True), start=1)
     )
@@ -137,14 +142,17 @@ def _suspects(found: FileAudit, n_suspects: int) -> tuple[Suspect, ...]:
 
 def _suspect_frame(record: AuditRecord) -> pl.DataFrame:
     """The suspects with the cells of their rows; a column with one of our names gets an underscore appended."""
-    ours = ("row", "recorded", "suggested", "probability_wrong", "expected_distance")
+    ours: tuple[str, ...] = ("row", "recorded", "suggested", "probability_wrong", "expected_distance")
     columns = {name: [getattr(suspect, name) for suspect in record.suspects] for name in ours}
+    columns |= reasons_in_words(record)
+    ours = tuple(columns)
     for at, column in enumerate(record.columns):
         name = column.name
         while name in columns:
             name += "_"
         columns[name] = [suspect.cells[at] for suspect in record.suspects]
-    texts = {name: pl.String for name in columns if name not in ours} | {"recorded": pl.String, "suggested": pl.String}
+    numbers = {"row", "probability_wrong", "expected_distance"}
+    texts = {name: pl.String for name in columns if name not in numbers}
     return pl.DataFrame(columns, schema_overrides=texts)
 
 

@@ -58,7 +58,7 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
         name: as_number("selection", value, -np.inf, np.inf) for name, value in settings["selection"].items()
     }
     model.learner_ = as_choice("learner", settings["learner"], ("mlp", "boosting", "blend"))
-    model.out_of_fold_, model.curves_ = None, {}
+    model.out_of_fold_, model.folds_, model.curves_ = None, None, {}
 
 
 def _store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:

@@ -22,7 +22,7 @@ export class View {
     find("row-title").textContent = model.title(item.row);
     find("row-place").textContent = `${place} of ${model.view.length} · ${isRatings ? `no. ${item.rank} to read again` : `suspect no. ${item.rank}`}`;
     fill(find("row-probability"), make("strong", {}, percent(item.probability_wrong)), isRatings ? " probability that the consensus is wrong" : " probability of being wrong");
-    fill(find("why"), ...item.reasons.map((words) => make("p", {}, words)));
+    fill(find("why"), ...item.reasons.map((words) => make("p", {}, words)), ...speaking(item, this.model.audit.columns));
     this.evidence(item);
     this.judgement();
     find("history").open = false;
@@ -100,12 +100,15 @@ export class View {
       const cell = item.cells[at];
       if (column.role === "target") return;
       if (item.pictures.includes(at)) pictures.push(picture(item, column, at));
-      else if (column.kind === "text" && cell !== null) texts.push(longText(column, cell));
+      else if (column.kind === "text" && cell !== null) texts.push(longText(column, cell, item.words ?? []));
       else features.push(feature(column, cell));
     });
     fill(find("pictures"), ...pictures);
     fill(find("texts"), ...texts);
     fill(find("features"), ...features);
+    const near = item.similar ?? [];
+    find("similar").hidden = near.length === 0;
+    fill(find("similar-rows"), ...near.map((row) => similar(row, item, this.model.audit.columns)));
   }
 
   async history() {
@@ -196,8 +199,48 @@ function picture(item, column, at) {
   return make("figure", {}, image, make("figcaption", {}, column.name));
 }
 
-function longText(column, cell) {
-  return make("section", { class: "text-block" }, make("h3", {}, column.name), make("p", { dir: "auto" }, cell));
+function longText(column, cell, words) {
+  return make("section", { class: "text-block" }, make("h3", {}, column.name), make("p", { dir: "auto" }, ...marked(column, cell, words)));
+}
+
+/** The text of a cell with the words that speak for a grade marked. Places count characters, not halves of them. */
+function marked(column, cell, words) {
+  const signs = Array.from(cell);
+  const pieces = [];
+  let at = 0;
+  for (const word of words) {
+    if (word.column !== column.name || word.start < at) continue;
+    const side = word.value > 0 ? "for" : "against";
+    pieces.push(signs.slice(at, word.start).join(""), make("mark", { class: side }, signs.slice(word.start, word.end).join("")));
+    at = word.end;
+  }
+  return [...pieces, signs.slice(at).join("")];
+}
+
+/** One line per grade: the columns that speak for it. */
+function speaking(item, columns) {
+  const sides = [["for", item.suggested, (value) => value > 0], ["against", item.recorded, (value) => value < 0]];
+  return sides.flatMap(([side, grade, fits]) => {
+    const found = (item.contributions ?? []).filter((one) => fits(one.value));
+    if (!found.length) return [];
+    const named = found.flatMap((one, at) => [at ? ", " : "", make("bdi", {}, withCell(one.column, item.cells, columns))]);
+    return [make("p", { class: `speaks ${side}` }, "For ", make("bdi", { class: "grade" }, grade), ": ", ...named, ".")];
+  });
+}
+
+function withCell(name, cells, columns) {
+  const at = columns.findIndex((column) => column.name === name);
+  if (at < 0 || columns[at].kind === "text") return name;
+  return `${name} ${cells[at] === null ? "missing" : compact(cells[at])}`;
+}
+
+/** A similar row: its grade, its texts, and its cells in the columns that count. */
+function similar(row, item, columns) {
+  const named = new Set((item.contributions ?? []).map((one) => one.column));
+  const texts = columns.flatMap((column, at) => (column.kind === "text" && column.role === "feature" && row.cells[at] !== null ? [make("p", { dir: "auto" }, row.cells[at])] : []));
+  const cells = columns.flatMap((column, at) => (named.has(column.name) && column.kind !== "text" ? [feature(column, row.cells[at])] : []));
+  const head = make("p", { class: "which" }, `Row ${row.row}: recorded `, make("bdi", { class: "grade" }, row.recorded));
+  return make("div", { class: "neighbor" }, head, ...texts, cells.length ? make("dl", { class: "features" }, ...cells) : "");
 }
 
 function feature(column, cell) {

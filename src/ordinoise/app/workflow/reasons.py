@@ -1,0 +1,76 @@
+"""Why the labels of an audit are suspected: columns, words and similar rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ordinoise._validation import Ints
+from ordinoise.app.record import AuditRecord, Contribution, Similar, Suspect, WordContribution
+from ordinoise.app.workflow.fit import FileAudit
+from ordinoise.audit.contributions import column_contributions
+from ordinoise.audit.neighbors import similar_rows
+
+# Most columns per suspect, and the least log-odds worth naming; round numbers, chosen by no run.
+MOST_REASONS, LEAST = 5, 0.1
+
+
+@dataclass(frozen=True)
+class Why:
+    """Why one label is suspected, as in `Suspect`."""
+
+    columns: tuple[Contribution, ...]
+    words: tuple[WordContribution, ...]
+    similar: tuple[Similar, ...]
+
+
+def reasons_of(found: FileAudit, chosen: Ints) -> list[Why]:
+    """Why each of the chosen labels is suspected; `chosen` are positions among the graded rows."""
+    if not len(chosen):
+        return []
+    model, table, issues = found.model, found.table, found.issues
+    toward, against = issues.suggested[chosen], issues.recorded[chosen]
+    added = column_contributions(model, table.features, chosen, toward, against, random_state=found.request.seed)
+    near = similar_rows(model.table_of(table.features), chosen)
+    return [
+        Why(_strongest(added.names, values), (), _similar(found, neighbors))
+        for values, neighbors in zip(added.values, near, strict=True)
+    ]
+
+
+def _strongest(
+    names: tuple[str, ...], values: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> tuple[Contribution, ...]:
+    order = np.argsort(-np.abs(values), kind="stable")[:MOST_REASONS]
+    return tuple(Contribution(names[at], round(float(values[at]), 4)) for at in order if abs(values[at]) >= LEAST)
+
+
+def _similar(found: FileAudit, places: Ints) -> tuple[Similar, ...]:
+    known = places[places >= 0]
+    rows = found.table.rows[known]
+    grades = found.issues.recorded[known]
+    cells = found.table.text_cells(rows)
+    return tuple(Similar(int(row), str(grade), own) for row, grade, own in zip(rows, grades, cells, strict=True))
+
+
+def reasons_in_words(record: AuditRecord) -> dict[str, list[str]]:
+    """Columns of text for a table of suspects: what speaks for the suggestion and against it, and similar rows."""
+    return {
+        "speaks_for": [_listed(record, suspect, 1) for suspect in record.suspects],
+        "speaks_against": [_listed(record, suspect, -1) for suspect in record.suspects],
+        "similar_rows": [
+            "; ".join(f"{one.row} ({one.recorded})" for one in suspect.similar) for suspect in record.suspects
+        ],
+    }
+
+
+def _listed(record: AuditRecord, suspect: Suspect, sign: int) -> str:
+    cells = dict(zip([column.name for column in record.columns], suspect.cells, strict=True))
+    parts = [
+        (reason.value, reason.column if cells.get(reason.column) is None else f"{reason.column}={cells[reason.column]}")
+        for reason in suspect.contributions
+    ]
+    parts += [(word.value, (cells[word.column] or "")[word.start : word.end]) for word in suspect.words]
+    strongest = sorted((part for part in parts if sign * part[0] > 0), key=lambda part: -abs(part[0]))
+    return "; ".join(f"{text} ({value:+.2f})" for value, text in strongest)
