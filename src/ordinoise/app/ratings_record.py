@@ -10,7 +10,7 @@ from typing import Any
 
 from ordinoise._files import write_whole
 from ordinoise._validation import complain
-from ordinoise.app.record import AuditRecord, Suspect, check_types, read_record, read_whole
+from ordinoise.app.record import AuditRecord, Suspect, check_types, read_record, read_whole, suspect_parts
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
 
@@ -18,7 +18,7 @@ FORMAT, FORMAT_VERSION = "ordinoise-raters", 1
 RECORD = "raters.json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RatedItem(Suspect):
     """An item to read again, with every grade it was given.
 
@@ -152,9 +152,7 @@ def _from_plain(found: dict[str, Any]) -> RatersRecord:
 
 
 def _item(plain: dict[str, Any]) -> RatedItem:
-    return RatedItem(
-        **plain | {name: tuple(plain[name]) for name in ("posterior", "cells", "raters", "grades", "flags")}
-    )
+    return RatedItem(**suspect_parts(plain) | {name: tuple(plain[name]) for name in ("raters", "grades", "flags")})
 
 
 def _check_item(record: RatersRecord, item: RatedItem) -> None:

@@ -240,7 +240,7 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
             "cautions": tuple(found["cautions"]),
             "columns": tuple(ColumnFindings(**column) for column in found["columns"]),
             "noise": Noise.of(Noise.from_dict(found["noise"]), len(found["classes"])),
-            "suspects": tuple(_suspect(one) for one in found["suspects"]),
+            "suspects": tuple(Suspect(**suspect_parts(one)) for one in found["suspects"]),
         }
     )
     parts = [part for one in record.suspects for part in (*one.contributions, *one.words, *one.similar)]
@@ -260,12 +260,15 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
     return record
 
 
-def _suspect(plain: dict[str, Any]) -> Suspect:
-    similar = tuple(Similar(**one | {"cells": tuple(one["cells"])}) for one in plain["similar"])
-    tuples = {name: tuple(plain[name]) for name in ("posterior", "cells")}
-    columns = {"contributions": tuple(Contribution(**one) for one in plain["contributions"])}
-    words = {"words": tuple(WordContribution(**one) for one in plain["words"])}
-    return Suspect(**plain | tuples | columns | words | {"similar": similar})
+def suspect_parts(plain: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a suspect in JSON, with its lists as tuples of what they hold."""
+    return plain | {
+        "posterior": tuple(plain["posterior"]),
+        "cells": tuple(plain["cells"]),
+        "contributions": tuple(Contribution(**one) for one in plain["contributions"]),
+        "words": tuple(WordContribution(**one) for one in plain["words"]),
+        "similar": tuple(Similar(**one | {"cells": tuple(one["cells"])}) for one in plain["similar"]),
+    }
 
 
 def _check_reasons(record: AuditRecord, suspect: Suspect) -> None:
