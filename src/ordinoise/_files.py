@@ -22,6 +22,20 @@ MARK = ".ordinoise-run"
 """File in a folder that is being written: the process that writes it, and its computer."""
 
 
+MOST_SETTINGS = 2**28
+"""Bytes of a JSON file of ours, far above what any needs; a round number, chosen by no run."""
+
+
+def regular_content(path: Path, most: int | None = None) -> bytes:
+    """The bytes of a regular file with at most so many.
+
+    Pipes and devices, and files that claim to be empty, such as those of /proc, are not opened: reading may never end.
+    """
+    if not path.is_file() or not 0 < path.stat().st_size <= (most or sys.maxsize):
+        raise FileNotFoundError(path)
+    return path.read_bytes()
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file under a temporary name beside it, then rename it into place."""
     with whole_file(path) as file:

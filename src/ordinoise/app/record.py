@@ -10,7 +10,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from ordinoise._files import write_whole
+from ordinoise._files import MOST_SETTINGS, regular_content, write_whole
 from ordinoise._validation import as_number, complain
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
@@ -185,9 +185,7 @@ def read_whole(
 ) -> Record:
     """The record in the JSON file `name` of a folder written by a verb; one sentence about a damaged or other one."""
     try:
-        if not (folder / name).is_file():  # a pipe or device may never end
-            raise FileNotFoundError(folder / name)
-        found = json.loads((folder / name).read_text(), parse_constant=_refused)
+        found = json.loads(regular_content(folder / name, MOST_SETTINGS).decode(), parse_constant=_refused)
     except (OSError, ValueError, RecursionError, MemoryError):
         advice = f"run ordinoise {verb} first"
         raise complain("folder", f"hold a readable {name}", repr(str(folder)), advice) from None

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ordinoise
-from ordinoise._files import new_folder, write_whole
+from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, write_whole
 from ordinoise._validation import as_choice, as_count, as_number, complain
 from ordinoise.columns.coding import Columns
 from ordinoise.labels import as_known_kind, ordered_classes
@@ -221,7 +221,7 @@ def read_folder(path: str | os.PathLike[str], kind: str) -> tuple[dict[str, Any]
     if not isinstance(header.get("settings"), dict):
         raise complain("path", f"hold settings in {SETTINGS}", "none", "the folder is damaged")
     try:
-        arrays: Arrays = load(_content(folder / ARRAYS))
+        arrays: Arrays = load(regular_content(folder / ARRAYS))
     except (OSError, SafetensorError, ValueError, KeyError, MemoryError) as error:
         raise complain("path", f"hold arrays in {ARRAYS}", f"{type(error).__name__}", "the folder is damaged") from None
     return header["settings"], arrays
@@ -231,19 +231,12 @@ def _header(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise complain("path", "be a model folder", repr(str(folder)))
     try:
-        header = json.loads(_content(folder / SETTINGS).decode(), parse_constant=_refused)
+        header = json.loads(regular_content(folder / SETTINGS, MOST_SETTINGS).decode(), parse_constant=_refused)
     except (OSError, ValueError, RecursionError, MemoryError):
         raise complain("path", f"hold a readable {SETTINGS}", repr(str(folder)), "the folder is damaged") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise complain("path", "be an ordinoise model folder", repr(str(folder)))
     return header
-
-
-def _content(path: Path) -> bytes:
-    """The bytes of a regular file; a pipe or device, whose reading may never end, is not opened."""
-    if not path.is_file():
-        raise FileNotFoundError(path)
-    return path.read_bytes()
 
 
 def _refused(constant: str) -> None:

@@ -123,6 +123,22 @@ def test_a_pipe_in_a_folder_is_not_opened(tmp_path: Path) -> None:
         load_model(tmp_path)
 
 
+@pytest.mark.skipif(not os.access("/proc/kmsg", os.R_OK), reason="needs a file that never ends")
+def test_a_link_to_a_file_that_never_ends_is_not_read(tmp_path: Path) -> None:
+    for name, read in (("audit.json", read_record), ("model.json", load_model)):
+        (tmp_path / name).symlink_to("/proc/kmsg")
+        with pytest.raises(ValueError, match=f"must hold a readable {name}, got"):
+            read(tmp_path)
+
+
+def test_a_huge_record_is_not_read(tmp_path: Path) -> None:
+    for name, read in (("audit.json", read_record), ("model.json", load_model)):
+        (tmp_path / name).touch()
+        os.truncate(tmp_path / name, 1 << 40)
+        with pytest.raises(ValueError, match=f"must hold a readable {name}, got"):
+            read(tmp_path)
+
+
 @pytest.mark.parametrize("place", ["_read_cells", "open_source"])
 def test_exhausted_memory_is_one_sentence(place: str, put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(*_: Any) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ordinoise._files import new_folder, write_whole
+from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, write_whole
 from ordinoise._validation import as_choice, as_number, complain
 from ordinoise.app.tables import (
     ColumnFindings,
@@ -178,9 +178,7 @@ def read_model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:
     """The model in a folder written by ``ordinoise fit``, and its task."""
     model = load_model(folder)
     try:
-        if not (folder / TASK).is_file():  # a pipe or device may never end
-            raise FileNotFoundError
-        found = json.loads((folder / TASK).read_text(encoding="utf-8"))
+        found = json.loads(regular_content(folder / TASK, MOST_SETTINGS).decode())
     except FileNotFoundError:
         raise complain("model", f"hold {TASK}", repr(str(folder)), "ordinoise fit writes one") from None
     except (OSError, ValueError, RecursionError):
