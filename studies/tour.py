@@ -50,8 +50,8 @@ class Tour:
         """Add a paragraph."""
         self.lines += [words, ""]
 
-    def run(self, command: str) -> None:
-        """Run ``ordinoise ...`` and add its output."""
+    def run(self, command: str, most: int = LONGEST) -> None:
+        """Run ``ordinoise ...`` and add its output, at most that many lines."""
         start = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-m", "ordinoise.app.cli", *command.split()[1:]],
@@ -60,12 +60,19 @@ class Tour:
         self.seconds += time.monotonic() - start
         if done.returncode:
             raise SystemExit(f"{command}: {done.stderr}")
-        self.show(command, done.stdout)
+        self.show(command, done.stdout, most)
 
-    def show(self, command: str, output: str) -> None:
+    def show(self, command: str, output: str, most: int = LONGEST) -> None:
         """Add a command with its output."""
         printed = [line.rstrip() for line in output.replace(str(self.folder), ".").splitlines()]
-        self.lines += ["```console", f"$ {command}", *printed[:LONGEST], "```", ""]
+        self.lines += [
+            "```console",
+            f"$ {command}",
+            *printed[:most],
+            *(["..."] if len(printed) > most else []),
+            "```",
+            "",
+        ]
 
     @contextmanager
     def served(self, command: str) -> Iterator[str]:

@@ -96,6 +96,18 @@ def audit(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_an_edited_record_of_raters_is_read_or_refused_with_one_sentence(tmp_path: Path) -> None:
+    write_long(tmp_path / "long.csv", 20)
+    request = RatingsRequest(tmp_path / "long.csv", item="id", rater="who", grade="stars")
+    write_ratings_record(tmp_path, ratings_record(find_consensus(request), 4, "0" * 64))
+
+    def used() -> str:
+        record = read_ratings_record(tmp_path)
+        return json.dumps([record.to_dict(), [item_reasons(record, item) for item in record.suspects]])
+
+    assert not _failures(tmp_path / "raters.json", used, 1)
+
+
 def test_an_edited_audit_is_read_or_refused_with_one_sentence(audit: Path) -> None:
     assert not _failures(audit / "audit.json", lambda: json.dumps(read_record(audit).to_dict()), 1)
 

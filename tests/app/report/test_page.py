@@ -40,6 +40,7 @@ def _hostile() -> Findings:
     found = findings(
         3,
         120,
+        cautions=(HOSTILE,),
         classes=[HOSTILE, "שלום", "$5 & more"],
         columns=[column, target],
         cells=[HOSTILE, "1"],
@@ -288,3 +289,10 @@ def test_many_grades_make_a_page() -> None:
 def test_columns_say_what_became_of_them(page: Page) -> None:
     rows = [[cell.text for cell in row] for row in page.rows_of("plain")]
     assert ["id", "text", "ignored", "300", "0", "every value is different"] in rows
+
+
+def test_cautions_about_the_table_stand_in_the_opening() -> None:
+    page = report_html(findings(3, 120, cautions=("column 'id' looks like a name; --ignore id skips it",)))
+    opening = page[page.index('id="found"') : page.index('id="matrix"')]
+    assert "column &#39;id&#39; looks like a name; --ignore id skips it." in opening
+    assert "Careful" not in report_html(findings(3, 120))

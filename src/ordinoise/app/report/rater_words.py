@@ -65,10 +65,16 @@ def habit_words(record: RatersRecord) -> str:
     severe = [line for line in record.raters if line["severity_low"] > 0]
     lax = [line for line in record.raters if line["severity_high"] < 0]
     guessing = [line for line in record.raters if line["guessing_low"] > GUESSES]
-    parts = [f"{count(len(severe)) if severe else 'none'} clearly grade lower than the typical rater"]
-    parts += [f"{count(len(lax)) if lax else 'none'} clearly higher"]
-    parts += [f"{count(len(guessing)) if guessing else 'none'} clearly guess more often than not"]
-    return f"Of {counted(record.n_raters, 'rater')}, {listed(parts)}. “Clearly” means that the whole interval does."
+    n_severe, n_lax, n_guessing = (count(len(lines)) if lines else "none" for lines in (severe, lax, guessing))
+    parts = [
+        f"{n_severe} {'is' if len(severe) == 1 else 'are'} clearly severe",
+        f"{n_lax} clearly lax",
+        f"{n_guessing} clearly guess{'es' if len(guessing) == 1 else ''} more often than not",
+    ]
+    return (
+        f"Of {counted(record.n_raters, 'rater')}, {listed(parts)}, compared with the typical rater of the same items. "
+        "“Clearly” means that the whole interval says so."
+    )
 
 
 def doubt_lines(record: RatersRecord) -> list[tuple[str, str]]:

@@ -43,7 +43,8 @@ class ReviewDesk:
     def __init__(self, folder: Path, refit: Refit | None = None) -> None:
         self.folder, self.record = folder, read_any_record(folder)
         self.store = open_decisions(folder, self.record)
-        self.data_folder = Path(self.record.settings.get("features") or self.record.source).parent
+        features = self.record.settings.get("features")
+        self.data_folder = Path(features if features and isinstance(features, str) else self.record.source).parent
         self._suspects = {suspect.row: suspect for suspect in self.record.suspects}
         self._export_lock = threading.Lock()
         self._refit_job = RefitJob(refit, self.record.classes)
