@@ -55,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_every_verb_has_an_example_in_its_help_and_takes_json() -> None:
     verbs = [(verb.__name__,) for verb in VERBS if callable(verb) and hasattr(verb, "__name__")]
-    assert len(verbs) == 13
+    assert len(verbs) == 14
     for words in verbs:
         result = run(*words, "--help")
         assert f"Example: ordinoise {' '.join(words)}" in " ".join(result.out.split()), words
