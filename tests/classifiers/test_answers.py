@@ -12,9 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ordinoise import Noise, OrdinalClassifier, adjacent, corrupt, evaluate, inverse_decay
 from ordinoise.audit import issues_from_probabilities
-from ordinoise.classifiers.blend.answers import chosen_answer, may_correct, with_first_answer
-from ordinoise.classifiers.blend.mixture import average
-from ordinoise.classifiers.blend.table import Table
+from ordinoise.classifiers.blend.answers import chosen_answer, has_learned, may_correct, with_first_answer
+from ordinoise.classifiers.blend.members import Recorded
+from ordinoise.classifiers.blend.mixture import Blend, average
+from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.noise import Doubt
 from ordinoise.scoring.evaluation import evaluate_probabilities
 from ordinoise.scoring.sets import calibrate_sets
@@ -170,3 +171,40 @@ def test_an_audit_in_doubt_ranks_but_does_not_count(models: dict[str, OrdinalCla
     odds = (np.where(distance > 0, chances / np.sqrt(np.maximum(distance, 1)), 0)).sum(axis=1) / chances[rows, RECORDED]
     assert_array_equal(issues.worst[:50], np.argsort(-odds, kind="stable")[:50])
     assert (RECORDED != TRUE)[issues.worst[:100]].mean() > 0.8
+
+
+def _blend_of(probabilities: Any) -> Blend:
+    return Blend({}, {}, {}, np.asarray(probabilities, dtype=float), {})
+
+
+def test_a_blend_has_learned_if_it_decides_more_cheaply_or_makes_the_records_likelier() -> None:
+    ranks = np.repeat([0, 1, 2], 40)
+    data = Recorded(Table(np.zeros((120, 1)), Filling.of(np.zeros((120, 1)), {})), ranks, np.ones(120), np.eye(3)[None])
+    right = 0.1 + 0.7 * np.eye(3)[ranks]
+    assert has_learned(_blend_of(right), data, "median")
+    assert not has_learned(_blend_of(np.full((120, 3), 1 / 3)), data, "median")
+    assert not has_learned(_blend_of(right[::-1]), data, "median")
+    # Always the middle grade, but likelier where it is right: the chances still rank the rows.
+    unsure = np.where(ranks[:, None] == 1, [0.2, 0.6, 0.2], [0.3, 0.4, 0.3])
+    unsure[ranks == 0, 0] += 0.1
+    unsure[ranks == 0, 2] -= 0.1
+    assert has_learned(_blend_of(unsure), data, "median")
+    assert not has_learned(_blend_of(unsure), replace(data, weights=np.where(ranks == 1, 0.0, 1.0)), "mode")
+
+
+@pytest.mark.parametrize("noise", ["estimate", None])
+def test_columns_that_say_nothing_leave_the_class_shares(noise: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    features, labels = rng.normal(size=(105, 3)), rng.permutation(np.repeat([0, 1, 2], [21, 42, 42]))
+    model = OrdinalClassifier(noise=noise, **FAST).fit(features, labels)
+    assert model.learner_ == "class shares"
+    assert model.weights_ == {"class shares": 1.0}
+    assert_allclose(model.predict_proba(features[:3]), np.tile([0.2, 0.4, 0.4], (3, 1)), atol=0.01)
+    assert set(model.predict(features)) == {1}
+    assert noise is None or (model.noise_.answer, "class shares" in model.noise_.reason) == ("trusting", True)
+    model.save(tmp_path / "model")
+    assert_array_equal(
+        OrdinalClassifier.load(tmp_path / "model").predict_proba(features), model.predict_proba(features)
+    )
+    evaluate(model, features, labels)
+    model.predict_set(features)

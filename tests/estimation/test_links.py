@@ -87,3 +87,12 @@ def test_columns_that_say_nothing_are_a_doubt() -> None:
     fit = score_likelihood(chances, labels)
     doubts = doubts_about_columns(rng.normal(size=(600, 2)), fit, chances, labels, 0)
     assert [doubt.code for doubt in doubts] == ["no-signal"]
+
+
+def test_a_learner_that_is_too_sure_of_itself_still_says_something() -> None:
+    rng = np.random.default_rng(3)
+    labels = rng.integers(3, size=600)
+    guesses = np.where(rng.random(600) < 0.5, labels, rng.integers(3, size=600))
+    chances = 0.001 + 0.997 * np.eye(3)[guesses]
+    fit = score_likelihood(chances, labels)
+    assert "no-signal" not in [doubt.code for doubt in doubts_about_columns(None, fit, chances, labels, 0)]

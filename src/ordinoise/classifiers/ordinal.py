@@ -12,13 +12,22 @@ from sklearn.utils.validation import check_is_fitted
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
-from ordinoise.classifiers.blend.answers import chosen_answer, gain_of, may_correct, with_first_answer
+from ordinoise.classifiers.blend.answers import (
+    NOTHING_LEARNED,
+    chosen_answer,
+    gain_of,
+    has_learned,
+    may_correct,
+    with_first_answer,
+)
 from ordinoise.classifiers.blend.members import (
+    CLASS_SHARES,
     MANY_ROWS,
     Candidate,
     Model,
     NetworkModel,
     Recorded,
+    SharesCandidate,
     TreesModel,
     candidates,
 )
@@ -54,7 +63,8 @@ class OrdinalClassifier(TableClassifierBase):
 
     An estimate can be wrong, and a wrong correction does harm, so the evidence decides what is made of it: the
     correction is used where nothing speaks against the estimate and the held-out records are better explained with it
-    than without. `noise_.answer` says what was decided, and `noise_.reason` why.
+    than without. `noise_.answer` says what was decided, and `noise_.reason` why. Where the held-out rows show that the
+    columns say nothing, the shares of the grades are predicted for every row.
 
     Parameters
     ----------
@@ -96,8 +106,8 @@ class OrdinalClassifier(TableClassifierBase):
     ----------
     classes_ : array of shape (n_classes,)
         Labels in order.
-    learner_ : {"mlp", "boosting", "blend"}
-        The kind of learners in the blend.
+    learner_ : {"mlp", "boosting", "blend", "class shares"}
+        The kind of learners in the blend; "class shares" if none of them predicts better than these.
     weights_ : dict of str to float
         Weight of each candidate in the blend.
     selection_ : dict of str to float
@@ -278,7 +288,10 @@ class OrdinalClassifier(TableClassifierBase):
                 found = self._noise_estimate(trusting, plain, trusted, noise_seed)
                 return self._chosen_blend(found, trusting, plain, trusted, folds, blend_seed, on_fit)
             self.noise_, index = self._resolved_noise(plain, raters, noise_seed)
-            return self._fitted_blend(_under(self.noise_, plain, index, trusted), folds, blend_seed, on_fit)
+            blend = self._fitted_blend(_under(self.noise_, plain, index, trusted), folds, blend_seed, on_fit)
+            if self.noise_.source == "trusted" and trusted is None and not has_learned(blend, plain, self.decision):
+                return self._class_shares(plain, folds, blend_seed)
+            return blend
 
     def _chosen_blend(
         self,
@@ -293,6 +306,9 @@ class OrdinalClassifier(TableClassifierBase):
         """The blend that the evidence prefers, or that was asked for; sets `noise_`."""
         corrected = None
         verified = trusted is not None
+        if self.answer == "auto" and not verified and not has_learned(trusting, plain, self.decision):
+            self.noise_ = replace(found, answer="trusting", reason=NOTHING_LEARNED)
+            return self._class_shares(plain, folds, seed)
         if self.answer != "trusting" and (verified or self.answer != "auto" or may_correct(found)):
             corrected = self._fitted_blend(_under(found, plain, None, trusted), folds, seed, on_fit)
         gain = None if corrected is None else gain_of(trusting, corrected, found, plain)
@@ -322,6 +338,9 @@ class OrdinalClassifier(TableClassifierBase):
             chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=self.learner == "auto", on_fit=on_fit
         )
 
+    def _class_shares(self, data: Recorded, folds: Ints, seed: int) -> Blend:
+        return fitted_blend({CLASS_SHARES: SharesCandidate()}, data, folds, seed=seed, n_jobs=1, drop=False)
+
     def _candidates(self, data: Recorded) -> dict[str, Candidate]:
         return candidates(self.learner, len(data.ranks), tuple(self.columns_.categories))
 
@@ -341,7 +360,7 @@ class OrdinalClassifier(TableClassifierBase):
         self.weights_, self.selection_ = dict(blend.weights), dict(blend.log_likelihoods)
         self.out_of_fold_, self.curves_ = self._answered(blend.out_of_fold), dict(blend.curves)
         kinds = {"boosting" if isinstance(models[0], TreesModel) else "mlp" for models in self.models_.values()}
-        self.learner_ = "blend" if len(kinds) == 2 else kinds.pop()
+        self.learner_ = CLASS_SHARES if CLASS_SHARES in self.models_ else "blend" if len(kinds) == 2 else kinds.pop()
 
     def _add_to_onnx(self, graph: Any) -> str:
         from ordinoise.export import average_probabilities, dense_features, network_probabilities, tree_probabilities

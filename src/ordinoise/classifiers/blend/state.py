@@ -9,7 +9,7 @@ import numpy as np
 
 from ordinoise._validation import as_choice, as_number, complain
 from ordinoise.classifiers._trees import ensemble_from, ensemble_state
-from ordinoise.classifiers.blend.members import Model, NetworkModel, TreesModel
+from ordinoise.classifiers.blend.members import CLASS_SHARES, Model, NetworkModel, TreesModel
 from ordinoise.classifiers.blend.table import Filling
 from ordinoise.classifiers.saving import Arrays, as_json, columns_from, columns_state, from_json
 from ordinoise.learners.mlp import Architecture, Network
@@ -57,7 +57,7 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     model.selection_ = {
         name: as_number("selection", value, -np.inf, np.inf) for name, value in settings["selection"].items()
     }
-    model.learner_ = as_choice("learner", settings["learner"], ("mlp", "boosting", "blend"))
+    model.learner_ = as_choice("learner", settings["learner"], ("mlp", "boosting", "blend", CLASS_SHARES))
     model.out_of_fold_, model.folds_, model.curves_ = None, None, {}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimation.score.specification import predictable_surprise
@@ -68,7 +69,7 @@ def doubts_about_columns(
     features: Any, fit: LikelihoodFit, probabilities: Floats, ranks: Ints, seed: int, groups: Ints | None = None
 ) -> list[Doubt]:
     """What the columns have to say against the fit: nothing at all, or where it is surprised."""
-    gained = _gain_over_shares(probabilities, ranks)
+    gained = max(_gain_over_shares(probabilities, ranks), _order_found(probabilities, ranks))
     if gained < NO_BETTER:
         sentence = f"the columns say next to nothing about the label (z = {gained:.1f} over the class shares alone)"
         return [Doubt("no-signal", sentence)]
@@ -87,6 +88,16 @@ def _gain_over_shares(probabilities: Floats, ranks: Ints) -> float:
     found = np.maximum(probabilities[np.arange(len(ranks)), ranks], 1e-12)
     more = np.log(found) - np.log(shares[ranks])
     return float(more.mean() / max(more.std(), 1e-12) * np.sqrt(len(more)))
+
+
+def _order_found(probabilities: Floats, ranks: Ints) -> float:
+    """Rank correlation of expected and recorded labels, in standard errors: high also for a learner that is too sure of
+    itself, whose records are less likely than by the class shares.
+    """
+    expected, recorded = (rankdata(values) for values in (probabilities @ np.arange(probabilities.shape[1]), ranks))
+    spread = expected.std() * recorded.std()
+    correlation = np.cov(expected, recorded, ddof=0)[0, 1] / spread if spread > 0 else 0.0
+    return float(correlation * np.sqrt(len(ranks) - 1))
 
 
 def _are_numbers(features: Any) -> bool:
