@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
@@ -189,3 +190,12 @@ def test_estimate_in_the_classifier_is_the_score_likelihood() -> None:
 def test_bad_trusted_labels_get_one_sentence(trusted: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         _fitted(ESTIMATORS[2], trusted=trusted)
+
+
+def test_a_learner_that_says_the_same_of_every_row_leaves_the_noise_unknown() -> None:
+    rng = np.random.default_rng(0)
+    found = ScoreLikelihood(base_estimator=DummyClassifier(strategy="uniform"), n_jobs=1, random_state=0)
+    with pytest.warns(IdentifiabilityWarning, match="too few rows"):
+        found.fit(rng.normal(size=(105, 2)), np.arange(105) % 3)
+    assert found.noise_.source == "too few rows"
+    assert found.noise_.rate is None

@@ -60,6 +60,8 @@ class Evaluation:
         Replicates of the noise matrix behind the intervals; 0 if the matrix was taken as exact.
     in_doubt : bool
         Whether the noise was not believed: its `answer` is not "corrected".
+    answer, reason : str
+        What the model made of the noise, and why, as in :class:`~ordinoise.noise.Noise`.
     """
 
     scores: Mapping[str, CorrectedScore]
@@ -67,6 +69,8 @@ class Evaluation:
     confidence: float
     n_replicates: int
     in_doubt: bool = False
+    answer: str = "corrected"
+    reason: str = ""
 
     def __getitem__(self, metric: str) -> CorrectedScore:
         return self.scores[as_choice("metric", metric, self.scores)]
@@ -85,7 +89,7 @@ class Evaluation:
         lines += [_line(name.ljust(width), score) for name, score in self.scores.items()]
         exact = "taken as exact" if self.n_replicates == 0 else f"uncertain, {self.n_replicates} replicates"
         if self.in_doubt:
-            exact = "in doubt: the intervals hold both the labels as they are and the estimated noise"
+            exact = f"not believed ({self.answer}): the intervals hold both the labels as they are and the estimate"
         return "\n".join([*lines, f"{self.n_samples} recorded labels; noise matrix {exact}"])
 
 
@@ -220,7 +224,7 @@ def _evaluation(
             scores = {name: _either(score, corrected[name]) for name, score in scores.items()}
     scores = {name: _possible(name, score, noise.n_classes) for name, score in scores.items()}
     in_doubt = noise.answer != "corrected" and noise.source == "estimated"
-    return Evaluation(scores, len(recorded), confidence, len(usable), in_doubt)
+    return Evaluation(scores, len(recorded), confidence, len(usable), in_doubt, noise.answer, noise.reason)
 
 
 def _either(recorded: CorrectedScore, corrected: CorrectedScore) -> CorrectedScore:

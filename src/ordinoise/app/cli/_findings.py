@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from ordinoise.scoring import CorrectedScore, Evaluation
 
 SHOWN_SUSPECTS = 10  # a round number, chosen by no run; all of them are in suspects.csv
+REMEDIES = (
+    "reviewed grades (ordinoise review, then --reviewed), the share of wrong grades if you know it (--prior-rate), or "
+    "a second rater on some rows"
+)
 SHOWN_METRICS = {
     "mean_absolute_error": "mean absolute error",
     "zero_one_loss": "error rate",
@@ -51,9 +55,10 @@ def show_matrix(screen: Console, noise: Noise, classes: Sequence[str]) -> None:
     """Print the noise matrix; nothing if there were too few rows to estimate it."""
     if noise.source == "too few rows":
         return
-    title = "How each true grade is recorded" + (
-        f" ({noise.confidence:.0%} intervals)" if noise.interval is not None else ""
-    )
+    believed = noise.source != "estimated" or noise.answer == "corrected"
+    title = f"How each true grade {'is' if believed else 'would be'} recorded"
+    title += "" if believed else ", if the estimate were believed"
+    title += "" if noise.interval is None else f" ({noise.confidence:.0%} intervals)"
     screen.print(matrix_table(title, classes, noise.matrix, noise.interval))
 
 
@@ -112,11 +117,8 @@ def show_doubts(screen: Console, noise: Noise) -> None:
         say(screen, f" {noise.doubt_text}.", bold="In doubt:")
     if noise.source == "too few rows":
         screen.print("To reduce the doubt: more graded rows, or a second rater on some rows.")
-    elif noise.is_in_doubt:
-        screen.print(
-            "To reduce the doubt: reviewed grades (ordinoise review, then --reviewed), the share of wrong grades if "
-            "you know it (--prior-rate), or a second rater on some rows."
-        )
+    elif noise.is_in_doubt or noise.answer != "corrected":
+        screen.print(f"To settle it: {REMEDIES}.")
 
 
 def show_suspects(screen: Console, record: AuditRecord) -> None:
@@ -144,6 +146,18 @@ def show_scores(screen: Console, scores: Evaluation, title: str) -> None:
     )
     columns = ("", "on recorded grades", "on clean grades", f"{scores.confidence:.0%} interval")
     screen.print(rich_table(TextTable(title, columns, rows)))
+
+
+def show_belief(screen: Console, scores: Evaluation) -> None:
+    """Print why the scores are given as both readings; nothing if the noise was believed."""
+    if not scores.in_doubt:
+        return
+    say(screen, f" {scores.reason or 'asked for'}.", bold=f"{scores.answer.capitalize()}:")
+    screen.print(
+        "So each score on clean grades is that on recorded ones, and its interval also holds what the estimated noise "
+        "would make of it."
+    )
+    screen.print(f"To settle it: {REMEDIES}.")
 
 
 def _clean_score(score: CorrectedScore) -> tuple[str, str]:

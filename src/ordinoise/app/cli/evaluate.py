@@ -34,12 +34,15 @@ def evaluate(
         The first row of the CSV file is data; its columns are called column_1, column_2, ...
     """
     from ordinoise.app.cli._console import console
-    from ordinoise.app.cli._findings import print_json, show_scores
+    from ordinoise.app.cli._findings import print_json, show_belief, show_scores
     from ordinoise.app.workflow.model import evaluate_file
 
     scores = evaluate_file(model, file, trusted=trusted, target=target, header=not no_header)
     if json:
-        print_json({"scores": scores.to_dict(), "n_samples": scores.n_samples, "confidence": scores.confidence})
+        facts = ("n_samples", "confidence", "in_doubt", "answer", "reason")
+        print_json({"scores": scores.to_dict(), **{name: getattr(scores, name) for name in facts}})
         return
     noisy = "grades taken to be right" if trusted else "grades taken to be as noisy as the training grades"
-    show_scores(console(), scores, f"{scores.n_samples:,} rows of {file}, {noisy}")
+    screen = console()
+    show_scores(screen, scores, f"{scores.n_samples:,} rows of {file}, {noisy}")
+    show_belief(screen, scores)

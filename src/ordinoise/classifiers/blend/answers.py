@@ -100,5 +100,5 @@ def with_first_answer(noise: Noise) -> Noise:
     elif noise.is_in_doubt:
         answer, reason = "cautious", f"the estimate is in doubt: {noise.doubt_text}"
     else:
-        answer, reason = "corrected", ""
+        answer, reason = "corrected", "nothing speaks against the estimate; a fit also asks the held-out labels"
     return replace(noise, answer=answer, reason=reason)
