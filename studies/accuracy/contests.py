@@ -28,7 +28,7 @@ CUTS: dict[str, tuple[str, ...]] = {
 }
 """The sets of the study, and the cuts of each."""
 
-NOISE_NAMES = ("uniform", "conditional", "adjacent", "none")
+NOISE_NAMES = ("uniform", "conditional", "adjacent", "perceived", "none")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Contest:
         A name for `ordinoise.datasets.load`.
     cut : {"standard", "equal_width", "equal_frequency"}
         The set's own grades, or its target cut into four.
-    noise : {"uniform", "conditional", "adjacent", "none"}
+    noise : {"uniform", "conditional", "adjacent", "perceived", "none"}
         Noise of the training labels; test labels are clean.
     contestant : str
         A name from `CONTESTANTS`.

@@ -22,6 +22,7 @@ NOISE_WORDS = {
     "uniform": "Uniform noise: inverse decay at .15",
     "conditional": "Class-conditional noise: inverse decay from .03 for the lowest grade to .20 for the highest",
     "adjacent": "Asymmetric noise: one grade up with .25, one down with .08",
+    "perceived": "Noise of the item: its place by a ridge regression, seen with a normal error of half a grade",
     "none": "Clean labels",
 }
 

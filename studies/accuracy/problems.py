@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ordinoise._validation import Floats, Ints, as_choice
 from ordinoise.datasets import OrdinalDataset, load
-from ordinoise.noise import adjacent, corrupt, inverse_decay
+from ordinoise.noise import adjacent, corrupt, inverse_decay, perceived
+from ordinoise.noise.items import mean_matrix, positions_within
 from studies.accuracy.contests import STANDARD, Contest
 
 # The paper's share of test rows, and its number of grades of California.
@@ -31,6 +32,9 @@ NOISES: dict[str, Callable[[int], Floats]] = {
 }
 """The noise matrix of each name, before `LARGEST_WRONG` is applied. Uniform is the paper's noise; the other rates are
 chosen by no run."""
+PERCEIVED, SPREAD = "perceived", 0.5
+"""Noise that depends on the item, not on its grade alone: its place is seen with an error of this standard deviation,
+in grades. Chosen by no run; about a third of the labels is wrong."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +84,13 @@ def problem_of(contest: Contest, data_dir: str | None = None) -> Problem:
     """The data of a contest, the same for all contestants."""
     data = load_cut(contest.dataset, contest.cut, data_dir)
     training, test = split_rows(data, contest)
-    matrix = noise_matrix_for(contest.noise, data.n_classes)
-    recorded = corrupt(data.labels[training], matrix, _generator(contest, f"noise {contest.noise}"))
+    true, rng = data.labels[training], _generator(contest, f"noise {contest.noise}")
+    if contest.noise == PERCEIVED:
+        matrices = perceived_matrices(data.features[training], true, data.n_classes)
+        matrix, recorded = mean_matrix(matrices, true), corrupt(true, matrices, rng)
+    else:
+        matrix = noise_matrix_for(contest.noise, data.n_classes)
+        recorded = corrupt(true, matrix, rng)
     return Problem(
         features=data.features[training],
         labels=recorded,
@@ -89,9 +98,19 @@ def problem_of(contest: Contest, data_dir: str | None = None) -> Problem:
         test_labels=data.labels[test],
         n_classes=data.n_classes,
         noise_matrix=matrix,
-        share_wrong=float((recorded != data.labels[training]).mean()),
+        share_wrong=float((recorded != true).mean()),
         seed=int(_generator(contest, "learner").integers(2**31)),
     )
+
+
+def perceived_matrices(features: NDArray[np.floating[Any]], true: Ints, n_classes: int) -> Floats:
+    """One matrix per row: rows lie within their grade in the order of a ridge regression's predictions."""
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    values = make_pipeline(StandardScaler(), Ridge()).fit(features, true).predict(features)
+    return perceived(positions_within(true, values), np.arange(1.0, n_classes), SPREAD)
 
 
 @cache

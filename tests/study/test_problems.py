@@ -7,14 +7,14 @@ import pytest
 from ordinoise.datasets import load
 from ordinoise.datasets.paper import mslr
 from ordinoise.noise import inverse_decay
+from ordinoise.noise.items import mean_matrix
 from studies.accuracy import Contest, noise_matrix_for, problem_of
-from studies.accuracy.contests import NOISE_NAMES
-from studies.accuracy.problems import LARGEST_WRONG, NOISES, split_rows
+from studies.accuracy.problems import LARGEST_WRONG, NOISES, perceived_matrices, split_rows
 
 DIABETES = Contest("diabetes", "standard", "adjacent", "network, trusting", split=0)
 
 
-@pytest.mark.parametrize("noise", NOISE_NAMES)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("n_classes", range(3, 11))
 def test_every_noise_matrix_leaves_each_grade_right_more_often_than_wrong(noise: str, n_classes: int) -> None:
     matrix = noise_matrix_for(noise, n_classes)
@@ -23,7 +23,7 @@ def test_every_noise_matrix_leaves_each_grade_right_more_often_than_wrong(noise:
     assert matrix.diagonal().min() >= 1 - LARGEST_WRONG - 1e-12
 
 
-@pytest.mark.parametrize("noise", NOISE_NAMES)
+@pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("n_classes", range(3, 11))
 def test_noise_is_weakened_by_one_factor_and_only_where_it_must_be(noise: str, n_classes: int) -> None:
     full, used = NOISES[noise](n_classes), noise_matrix_for(noise, n_classes)
@@ -41,7 +41,7 @@ def test_uniform_noise_has_the_rates_that_its_description_states() -> None:
 
 def test_two_of_the_noises_are_asymmetric() -> None:
     asymmetric = {
-        noise for noise in NOISE_NAMES if not np.allclose(noise_matrix_for(noise, 4), noise_matrix_for(noise, 4).T)
+        noise for noise in NOISES if not np.allclose(noise_matrix_for(noise, 4), noise_matrix_for(noise, 4).T)
     }
     assert asymmetric == {"conditional", "adjacent"}
 
@@ -59,6 +59,17 @@ def test_noises_share_their_splits_and_splits_differ() -> None:
     np.testing.assert_array_equal(noisy.test_labels, clean.test_labels)
     other = problem_of(replace(DIABETES, split=1))
     assert not np.array_equal(noisy.test_features, other.test_features)
+
+
+def test_noise_of_the_item_is_the_same_for_all_and_worst_next_to_other_grades() -> None:
+    problem = problem_of(replace(DIABETES, noise="perceived"))
+    clean = problem_of(replace(DIABETES, noise="none")).labels
+    assert problem.share_wrong == (problem.labels != clean).mean()
+    assert 0.2 < problem.share_wrong < 0.5
+    matrices = perceived_matrices(problem.features, clean, problem.n_classes)
+    np.testing.assert_array_equal(problem.noise_matrix, mean_matrix(matrices, clean))
+    right = matrices[np.arange(len(clean)), clean, clean]
+    assert np.ptp(right[clean == 1]) > 0.15
 
 
 def test_noise_goes_into_the_training_labels_only() -> None:

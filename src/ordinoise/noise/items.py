@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordinoise._validation import Floats, as_floats, as_noise_matrix, as_number, as_same_length, complain
+from ordinoise._validation import Floats, Ints, as_floats, as_noise_matrix, as_number, as_same_length, complain
 
 _normal_cdf = np.vectorize(lambda value: 0.5 * math.erfc(-value / math.sqrt(2)), otypes=[np.float64])
 
@@ -108,6 +108,24 @@ def in_region(is_inside: ArrayLike, inside: ArrayLike, outside: ArrayLike | None
     first = as_noise_matrix(inside)
     second = np.eye(len(first)) if outside is None else as_noise_matrix(outside, len(first))
     return np.where(mask[:, None, None], first, second)
+
+
+def positions_within(labels: Ints, values: Floats) -> Floats:
+    """Where each item lies if a grade is one unit long and its items are sorted by a value: the grade plus the item's
+    rank among those of its grade, between 0 and 1.
+    """
+    places = labels.astype(np.float64)
+    for grade in np.unique(labels):
+        rows = np.flatnonzero(labels == grade)
+        places[rows[np.argsort(values[rows], kind="stable")]] += (np.arange(len(rows)) + 0.5) / len(rows)
+    return places
+
+
+def mean_matrix(matrices: Floats, labels: Ints) -> Floats:
+    """The mean row over the items of each true grade; of a grade that does not occur, over all items."""
+    grades = range(matrices.shape[1])
+    seen = [labels == grade if (labels == grade).any() else np.ones(len(labels), dtype=bool) for grade in grades]
+    return np.stack([matrices[rows, grade].mean(axis=0) for grade, rows in enumerate(seen)])
 
 
 def _as_positions(positions: ArrayLike) -> Floats:

@@ -36,6 +36,7 @@ from ordinoise.noise import (
     perceived,
     uniform,
 )
+from ordinoise.noise.items import mean_matrix, positions_within
 
 KINDS: dict[str, Callable[[int, float], Floats]] = {
     "inverse_decay": inverse_decay,
@@ -84,7 +85,7 @@ def corrupt_file(request: CorruptionRequest, out: Path) -> Corruption:
     else:
         matrices = KINDS[request.kind](n_classes, request.rate)
     noisy = corrupt(true, matrices, random_state=rng)
-    matrix = matrices if matrices.ndim == 2 else _average(matrices, true)
+    matrix = matrices if matrices.ndim == 2 else mean_matrix(matrices, true)
     _write(request, out, table, true, noisy)
     return Corruption(matrix, tuple(map(str, table.classes)), int((noisy != true).sum()), len(true))
 
@@ -128,26 +129,10 @@ def _by_row(
     values = rng.random(len(true)) if by is None else by
     if request.kind == "region":
         return in_region(values > np.median(values), adjacent(n_classes, up=0.0, down=request.rate))
-    positions, cuts = _positions(true, values), np.arange(1.0, n_classes)
+    positions, cuts = positions_within(true, values), np.arange(1.0, n_classes)
     if request.kind == "near_cuts":
         return near_cuts(positions, cuts, request.rate, WIDTH)
     return perceived(positions, cuts, request.rate)
-
-
-def _positions(true: Ints, values: Floats) -> Floats:
-    """Grade plus the rank of the value among the rows of that grade, between 0 and 1."""
-    places = true.astype(np.float64)
-    for grade in np.unique(true):
-        rows = np.flatnonzero(true == grade)
-        places[rows[np.argsort(values[rows], kind="stable")]] += (np.arange(len(rows)) + 0.5) / len(rows)
-    return places
-
-
-def _average(matrices: Floats, true: Ints) -> Floats:
-    """The mean matrix row of each true grade; of a grade that does not occur, over all rows."""
-    n_classes = matrices.shape[1]
-    seen = [true == grade if (true == grade).any() else np.ones(len(true), dtype=bool) for grade in range(n_classes)]
-    return np.stack([matrices[rows, grade].mean(axis=0) for grade, rows in enumerate(seen)])
 
 
 def _corrupted(column: pl.Series, table: GradedTable, true: Ints, noisy: Ints) -> pl.Series:
