@@ -232,7 +232,7 @@ def main() -> None:
     table = Table(title=f"Error on clean test labels, {options.rows} rows, mean of {options.seeds} seeds")
     for column in ("overlap, recording", "grades", *WAYS, "its answers", "rate holds", "score holds", "sets"):
         table.add_column(column, justify="left" if column.startswith("overlap") else "right")
-    console, found = Console(), {}
+    console, found = Console(width=140), {}
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         waiting = {one: [pool.submit(outcome, *one, options.rows, seed) for seed in seeds] for one in chosen}
         for one, jobs in waiting.items():

@@ -155,7 +155,7 @@ def main() -> None:
     table = Table(title=f"One rating per item, mean of {options.seeds} draws")
     for column in ("set", "trusting", "default", "answers", "precision of the audit", "cleanlab's best", "which"):
         table.add_column(column, justify="left" if column in ("set", "which") else "right")
-    worse, ahead, console = [], [], Console()
+    worse, ahead, console = [], [], Console(width=140)
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         waiting = {
             name: [pool.submit(outcome, Path(options.data_dir), name, s) for s in seeds] for name in options.only
