@@ -137,7 +137,7 @@ def test_an_evaluation_in_doubt_holds_both_readings(models: dict[str, OrdinalCla
         one, other, both = believed[name], trusting[name], doubted[name]
         assert both.value == other.value == both.observed
         assert (both.low, both.high) == (min(one.low, other.low), max(one.high, other.high))
-    assert "in doubt" in str(doubted)
+    assert "not believed (cautious)" in str(doubted)
     moved = replace(noise, answer="trusting", doubts=(MOVED,))
     assert evaluate_probabilities(chances, RECORDED, moved)["zero_one_loss"].low == trusting["zero_one_loss"].low
 

@@ -342,7 +342,7 @@ DAMAGE: list[tuple[Any, str]] = [
     (lambda folder: _without(folder, "center-0-1"), "path must hold a whole model"),
     (lambda folder: _without(folder, "medians"), "path must hold a whole model"),
     (lambda folder: _with_classes(folder, [0, 1, 2]), "path must hold a whole model"),
-    (lambda folder: _without(folder, "trees-3-0.leaves"), "path must hold a whole model"),
+    (lambda folder: _without(folder, "trees-4-0.leaves"), "path must hold a whole model"),
 ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from studies import counts, harm, real
+from studies import counts, harm, real, small
 
 
 def outcome(default: float, answer: str = "corrected", *, holds: bool = True, in_doubt: bool = False) -> harm.Outcome:
@@ -72,3 +72,13 @@ def test_texts_have_one_drawn_rating_and_the_grade_of_all(tmp_path: Path) -> Non
     }
     assert set(recorded[true == 4]) == {4}
     assert set(recorded[true == 1]) == {0, 2}
+
+
+def test_simulated_small_tables_have_three_grades_and_the_signal_they_name() -> None:
+    drawn = {name: small.rows_of(name, None, np.random.default_rng(0)) for name in ("weak", "nothing", "codes")}
+    for features, grades in drawn.values():
+        assert np.ptp(np.bincount(grades, minlength=3)) <= 2
+        assert len(features) == len(grades)
+    found = {name: abs(np.corrcoef(drawn[name][0][:, 0], drawn[name][1])[0, 1]) for name in ("weak", "nothing")}
+    assert found["weak"] > 0.3 > 0.1 > found["nothing"]
+    assert (drawn["codes"][0].sum(axis=1) == 2).all()
