@@ -97,7 +97,7 @@ def test_a_judge_with_a_scale_of_its_own_and_one_system(folder: Path) -> None:
     assert "scale of its own" in (folder / "new" / "report.html").read_text()
 
 
-TROUBLE: dict[str, tuple[tuple[str, ...], str]] = {
+TROUBLE: dict[str, tuple[tuple[str, str], str]] = {
     "no such judge": (("--judge", "machin"), "did you mean 'machine'?"),
     "no such human": (("--human", "person,persona"), "human must name a column"),
     "no such system": (("--by", "systems"), "did you mean 'system'?"),
@@ -113,7 +113,7 @@ TROUBLE: dict[str, tuple[tuple[str, ...], str]] = {
 @pytest.mark.parametrize("trouble", TROUBLE)
 def test_a_bad_option_is_one_sentence_and_leaves_nothing_behind(trouble: str, folder: Path) -> None:
     options, sentence = TROUBLE[trouble]
-    given = dict(zip(WORDS[2::2], WORDS[3::2], strict=True)) | dict([options])  # type: ignore[list-item]
+    given = dict(zip(WORDS[2::2], WORDS[3::2], strict=True)) | {options[0]: options[1]}
     before = files_below(folder)
     result = run("judge", "scores.csv", *(word for pair in given.items() for word in pair))
     assert result.code == 2, result

@@ -49,16 +49,16 @@ def test_the_page_fits_its_window_and_asks_for_nothing(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(judge_html("scores.csv", judgment()), encoding="utf-8")
     windows: list[tuple[int, Literal["light", "dark"]]] = [(1000, "light"), (1000, "dark"), (360, "light")]
+    asked: list[str] = []
     with browser() as running:
         for width, scheme in windows:
-            asked: list[str] = []
             with running.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme) as page:
-                page.on("request", lambda request, asked=asked: asked.append(request.url))
-                page.on("console", lambda message, asked=asked: asked.append(message.text))
+                page.on("request", lambda request: asked.append(request.url))
+                page.on("console", lambda message: asked.append(message.text))
                 page.goto(path.as_uri())
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
                 assert page.locator("svg[role=img][aria-label]").count() == 2
                 assert page.locator("b").count() == 0
                 shares = page.locator("table", has_text="or a higher one").locator("tbody td").all_inner_texts()
                 assert [text.split("\n")[0][-1] for text in shares] == ["%"] * 3 * 4
-            assert asked == [path.as_uri()]
+    assert asked == [path.as_uri()] * len(windows)
