@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.command import run
+
 resource = pytest.importorskip("resource")
 
 SENTENCE = re.compile(r"memory must .+, got .+\n")
@@ -56,6 +58,12 @@ run_watched(LEAST, verb, lambda words: print(words, file=sys.stderr))
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == code
     assert said.fullmatch(ended.stderr), ended.stderr
+
+
+def test_a_verb_called_by_a_program_under_a_limit_runs_in_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ordinoise.app.cli.memory_limit", lambda: 1 << 40)
+    monkeypatch.setattr("os.fork", lambda: pytest.fail("forked"))
+    assert run("plan", "--classes", "4", "--rate", "0.1").code == 0
 
 
 @pytest.mark.slow

@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Exit codes: 0 success, 1 internal error, 2 bad input, 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
     limit = memory_limit()
-    if limit is None:
+    if limit is None or arguments is not None:  # called by another program, whose process is not ours to fork
         _run_verb(arguments)
     else:
         run_watched(limit, lambda: _run_verb(arguments), _print_error)
