@@ -57,7 +57,7 @@ def write_audit(folder: Path) -> None:
     settings = Request(table, target="stars").settings()
     record = AuditRecord(
         str(table), digest_of(table), "stars", CLASSES, columns, 60, 60, noise, 2.0, 1.0, 3.0, 0.95, "mlp", settings,
-        suspects, "0.0.0",
+        suspects, ("a sentence on a column",), "0.0.0",
     )  # fmt: skip
     (folder / "audit").mkdir()
     write_record(folder / "audit", record)
