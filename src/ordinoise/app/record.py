@@ -127,6 +127,9 @@ class AuditRecord:
         Sentences on columns that should perhaps not be features.
     ordinoise : str
         Version that wrote it.
+    says_nothing : bool
+        Whether the columns say next to nothing about the grade: held-out grades are no likelier by them than by the
+        shares of the grades alone. Then no label is suspected.
     """
 
     source: str
@@ -146,6 +149,12 @@ class AuditRecord:
     suspects: tuple[Suspect, ...]
     cautions: tuple[str, ...]
     ordinoise: str
+    says_nothing: bool = False
+
+    @property
+    def left_out(self) -> tuple[ColumnFindings, ...]:
+        """Columns that are not features, though nobody asked for that."""
+        return tuple(one for one in self.columns if one.role == "ignored" and one.note != "as requested")
 
     @property
     def is_known(self) -> bool:

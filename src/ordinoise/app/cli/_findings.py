@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ordinoise._text import NOTHING, TextTable, percent
 from ordinoise.app.cli._console import console, rich_table, say
+from ordinoise.app.words import NOTHING_FOUND, left_out_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,6 +65,9 @@ def show_matrix(screen: Console, noise: Noise, classes: Sequence[str]) -> None:
 
 def show_rate(screen: Console, noise: Noise, n_graded: int) -> None:
     """Print the share of wrong grades according to the matrix, with its interval and doubts."""
+    if "no-signal" in noise.doubt_codes:
+        say(screen, f" {noise.doubt_text}.", bold=NOTHING_FOUND)
+        return
     if noise.answer != "corrected" and noise.rate_range is not None:
         _show_range(screen, n_graded, noise.rate_range)
     elif noise.rate is not None:
@@ -72,7 +76,10 @@ def show_rate(screen: Console, noise: Noise, n_graded: int) -> None:
 
 
 def show_noise(screen: Console, record: AuditRecord) -> None:
-    """Print the noise matrix, and the number of wrong grades with its interval and doubts."""
+    """Print the noise matrix, and the number of wrong grades with its interval and doubts; or that nothing is found."""
+    if record.says_nothing:
+        say(screen, f" {left_out_words(record.left_out)}", bold=NOTHING_FOUND)
+        return
     show_matrix(screen, record.noise, record.classes)
     if record.wrong_low is not None and record.wrong_high is not None and record.noise.source != "trusted":
         n_graded = max(record.n_graded, 1)
@@ -123,6 +130,8 @@ def show_doubts(screen: Console, noise: Noise) -> None:
 
 def show_suspects(screen: Console, record: AuditRecord) -> None:
     """Print the most suspicious grades."""
+    if record.says_nothing:
+        return
     if not record.suspects:
         screen.print("No grade is suspicious enough to list.")
         return

@@ -20,5 +20,6 @@ def noise(request: RequestOptions, *, json: Json = False) -> None:
         head = {"target": table.target, "classes": classes, "n_graded": len(table.rows), "cautions": table.cautions}
         print_json(head | {"noise": found.to_dict(replicates=False)})
         return
-    show_matrix(console(), found, classes)
+    if "no-signal" not in found.doubt_codes:
+        show_matrix(console(), found, classes)
     show_rate(console(), found, len(table.rows))

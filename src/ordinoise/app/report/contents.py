@@ -150,7 +150,7 @@ def contents_of(findings: Findings) -> Contents:
 def _gauge(findings: Findings) -> Mapping[str, float]:
     """Positions of the number of wrong labels and its interval on a bar, in percent of its length."""
     record = findings.record
-    if record.wrong_low is None or record.wrong_high is None:
+    if record.wrong_low is None or record.wrong_high is None or record.says_nothing:
         return {}
     end = min(max(1.25 * record.wrong_high, 0.02 * record.n_graded, 1.0), max(record.n_graded, 1))
     places = {"low": record.wrong_low, "high": record.wrong_high}

@@ -11,7 +11,8 @@ import numpy as np
 from ordinoise._text import percent
 from ordinoise.app.record import AuditRecord
 from ordinoise.app.report.matrix import RARE, Directions
-from ordinoise.app.report.words import count, counted, grades_in_words, number, shortened
+from ordinoise.app.report.words import count, counted, grades_in_words, number, printable, shortened
+from ordinoise.app.words import NOTHING_FOUND, left_out_words
 from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.metrics import CorrectedScore
 
@@ -50,6 +51,8 @@ def is_clean(record: AuditRecord) -> bool:
 
 def summary(record: AuditRecord, scores: Evaluation, directions: Directions) -> list[str]:
     """Sentences of the opening paragraph."""
+    if record.says_nothing:
+        return [NOTHING_FOUND, printable(left_out_words(record.left_out)), *how_good(scores, is_known=False)]
     ways = [] if is_clean(record) else which_way(record, directions)
     return [*how_many(record), *ways, *how_good(scores, is_known=record.is_known or record.is_range), *_caution(record)]
 

@@ -91,6 +91,7 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS) -> AuditReco
         suspects=_suspects(found, n_suspects),
         cautions=table.cautions,
         ordinoise=ordinoise.__version__,
+        says_nothing=found.says_nothing,
     )
 
 
@@ -114,7 +115,7 @@ def _worst(found: FileAudit) -> Ints:
 
 def _suspects(found: FileAudit, n_suspects: int) -> tuple[Suspect, ...]:
     issues, chosen = found.issues, _worst(found)
-    if "no-signal" in issues.noise.doubt_codes:
+    if found.says_nothing:
         chosen = chosen[:0]
     chosen = chosen[issues.suggested[chosen] != issues.recorded[chosen]][:n_suspects]
     wrong = issues.probability_wrong[chosen]

@@ -19,6 +19,7 @@ from ordinoise.audit import LabelIssues, issues_from_probabilities
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.ordinal import LEARNERS
 from ordinoise.estimation import IdentifiabilityWarning
+from ordinoise.estimation.score.doubts import NO_BETTER, signal
 from ordinoise.labels import RULES, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
@@ -57,6 +58,18 @@ class FileAudit:
     def recorded(self) -> Ints:
         """Ranks of the recorded grades, shape (n_graded,)."""
         return ranks_of("target", self.table.labels, self.model.classes_)
+
+    @cached_property
+    def says_nothing(self) -> bool:
+        """Whether held-out grades are no likelier by the columns than by the shares of the grades alone.
+
+        Few rows are no evidence of that.
+        """
+        noise = self.model.noise_
+        if noise.source == "too few rows":
+            return False
+        found = signal(self.probabilities @ noise.average.believed.matrix, self.recorded)
+        return "no-signal" in noise.doubt_codes or found < NO_BETTER
 
     @cached_property
     def issues(self) -> LabelIssues:

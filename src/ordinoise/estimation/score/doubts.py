@@ -69,7 +69,7 @@ def doubts_about_columns(
     features: Any, fit: LikelihoodFit, probabilities: Floats, ranks: Ints, seed: int, groups: Ints | None = None
 ) -> list[Doubt]:
     """What the columns have to say against the fit: nothing at all, or where it is surprised."""
-    gained = max(_gain_over_shares(probabilities, ranks), _order_found(probabilities, ranks))
+    gained = signal(probabilities, ranks)
     if gained < NO_BETTER:
         sentence = f"the columns say next to nothing about the label (z = {gained:.1f} over the class shares alone)"
         return [Doubt("no-signal", sentence)]
@@ -80,6 +80,11 @@ def doubts_about_columns(
         return []
     sentence = f"the columns predict where the fit is surprised (t = {value:.1f}): noise or overlap depends on the row"
     return [Doubt("predicted-surprise", sentence)]
+
+
+def signal(probabilities: Floats, ranks: Ints) -> float:
+    """Standard errors by which held-out predictions know more of the records than the class shares alone."""
+    return max(_gain_over_shares(probabilities, ranks), _order_found(probabilities, ranks))
 
 
 def _gain_over_shares(probabilities: Floats, ranks: Ints) -> float:

@@ -1,0 +1,77 @@
+"""Columns that say nothing: no number, no suspects, and a headline that says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from app.cli.command import run
+from ordinoise.app.record import read_record
+from ordinoise.app.review.app import _page, review_app
+
+FAST = ("--learner", "mlp", "--jobs", "1", "--seed", "3")
+HEADLINE = "Nothing can be found from these columns"
+
+
+@pytest.fixture(scope="module")
+def useless(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(1)
+    names = [f"id-{number}" for number in range(250)]
+    path = tmp_path_factory.mktemp("useless") / "t.csv"
+    columns = {"a": rng.normal(size=250), "id": names, "stars": rng.integers(1, 5, size=250)}
+    pl.DataFrame(columns).write_csv(path)
+    return path
+
+
+def test_an_audit_of_useless_columns_says_so_and_suspects_nobody(useless: Path, tmp_path: Path) -> None:
+    out = tmp_path / "audit"
+    result = run("audit", useless, "--target", "stars", *FAST, "--out", out)
+    assert result.code == 0, result.err
+    words = " ".join(result.out.split())
+    assert f"{HEADLINE}: they say next to nothing about the grade. Left out: 'id' (" in words
+    assert "grades are" not in words
+    assert "true \\ recorded" not in words
+    assert "ordinoise review" not in words
+    record = read_record(out)
+    assert record.says_nothing
+    assert record.suspects == ()
+    assert pl.read_csv(out / "suspects.csv").height == 0
+    page = (out / "report.html").read_text()
+    assert f'<p class="lead">{HEADLINE}' in page
+    assert 'class="gauge"' not in page
+    assert "No row is suspicious enough to list." in page
+
+
+def test_a_given_matrix_does_not_make_suspects_by_chance(useless: Path, tmp_path: Path) -> None:
+    (tmp_path / "noise.csv").write_text("0.7,0.1,0.1,0.1\n0.1,0.7,0.1,0.1\n0.1,0.1,0.7,0.1\n0.1,0.1,0.1,0.7\n")
+    words = ("--target", "stars", *FAST, "--noise", tmp_path / "noise.csv", "--json", "--out", tmp_path / "audit")
+    found = run("audit", useless, *words).json
+    assert found["says_nothing"] is True
+    assert found["n_suspects"] == 0
+    desk = review_app(tmp_path / "audit", token="t" * 32, port=1).state.desk
+    try:
+        assert desk.overview()["items"] == []
+        assert "Nothing to review" in _page(desk, "", "")
+    finally:
+        desk.close()
+
+
+def test_a_table_of_which_everything_is_left_out_is_refused_with_the_reasons(useless: Path, tmp_path: Path) -> None:
+    result = run("audit", useless, "--target", "stars", "--ignore", "a", "--out", tmp_path / "audit")
+    assert result.code == 2
+    assert result.err.startswith(
+        "file must have a column to learn from, got none besides the target ('a': as requested; 'id': "
+    )
+    assert not (tmp_path / "audit").exists()
+
+
+def test_columns_that_say_something_are_not_called_useless(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    size = rng.normal(size=250)
+    pl.DataFrame({"size": size, "stars": np.digitize(size, [-0.5, 0.5])}).write_csv(tmp_path / "t.csv")
+    words = ("--target", "stars", *FAST, "--noise", "none", "--json", "--out", tmp_path / "audit")
+    found = run("audit", tmp_path / "t.csv", *words).json
+    assert found["says_nothing"] is False
