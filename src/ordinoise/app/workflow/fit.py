@@ -19,7 +19,7 @@ from ordinoise.audit import LabelIssues, issues_from_probabilities
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.ordinal import LEARNERS
 from ordinoise.estimation import IdentifiabilityWarning
-from ordinoise.estimation.score.doubts import NO_BETTER, signal
+from ordinoise.estimation.score.doubts import NO_BETTER, gain_over_shares, order_found
 from ordinoise.labels import RULES, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
@@ -68,8 +68,12 @@ class FileAudit:
         noise = self.model.noise_
         if noise.source == "too few rows":
             return False
-        found = signal(self.probabilities @ noise.average.believed.matrix, self.recorded)
-        return "no-signal" in noise.doubt_codes or found < NO_BETTER
+        if "no-signal" in noise.doubt_codes:
+            return True
+        explained = self.probabilities @ noise.average.believed.matrix
+        # Networks are stopped by the held-out rows, which alone gives useless columns an order of up to 2.5.
+        is_ordered = order_found(explained, self.recorded) >= 2 * NO_BETTER
+        return not is_ordered and gain_over_shares(explained, self.recorded) < NO_BETTER
 
     @cached_property
     def issues(self) -> LabelIssues:

@@ -69,7 +69,7 @@ def doubts_about_columns(
     features: Any, fit: LikelihoodFit, probabilities: Floats, ranks: Ints, seed: int, groups: Ints | None = None
 ) -> list[Doubt]:
     """What the columns have to say against the fit: nothing at all, or where it is surprised."""
-    gained = signal(probabilities, ranks)
+    gained = max(gain_over_shares(probabilities, ranks), order_found(probabilities, ranks))
     if gained < NO_BETTER:
         sentence = f"the columns say next to nothing about the label (z = {gained:.1f} over the class shares alone)"
         return [Doubt("no-signal", sentence)]
@@ -82,12 +82,7 @@ def doubts_about_columns(
     return [Doubt("predicted-surprise", sentence)]
 
 
-def signal(probabilities: Floats, ranks: Ints) -> float:
-    """Standard errors by which held-out predictions know more of the records than the class shares alone."""
-    return max(_gain_over_shares(probabilities, ranks), _order_found(probabilities, ranks))
-
-
-def _gain_over_shares(probabilities: Floats, ranks: Ints) -> float:
+def gain_over_shares(probabilities: Floats, ranks: Ints) -> float:
     """Standard errors by which held-out records are more likely than by the class shares alone."""
     shares = np.bincount(ranks, minlength=probabilities.shape[1]) / len(ranks)
     found = np.maximum(probabilities[np.arange(len(ranks)), ranks], 1e-12)
@@ -95,7 +90,7 @@ def _gain_over_shares(probabilities: Floats, ranks: Ints) -> float:
     return float(more.mean() / max(more.std(), 1e-12) * np.sqrt(len(more)))
 
 
-def _order_found(probabilities: Floats, ranks: Ints) -> float:
+def order_found(probabilities: Floats, ranks: Ints) -> float:
     """Rank correlation of expected and recorded labels, in standard errors: high also for a learner that is too sure of
     itself, whose records are less likely than by the class shares.
     """
