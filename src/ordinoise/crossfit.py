@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, Ints, as_count, complain
 
 FitPredict = Callable[[Ints, Ints, int], Floats]
@@ -144,11 +145,14 @@ def rows_of(X: Any, rows: Any) -> Any:
     return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
 
 
-def center_and_scale(X: NDArray[np.floating], rows: Ints, weights: Floats) -> tuple[Floats, Floats]:
+def center_and_scale(X: Any, rows: Ints, weights: Floats) -> tuple[Floats, Floats]:
     """Weighted mean and standard deviation of the chosen rows, without a copy of the whole table.
 
-    A feature that does not vary gets a scale of one.
+    A feature that does not vary gets a scale of one. A sparse matrix is not centered, and all of its columns have the
+    same scale, the root mean square of what is not zero: rare columns stay rare.
     """
+    if is_sparse(X):
+        return np.zeros(X.shape[1]), np.full(X.shape[1], _root_mean_square(X[rows], weights[rows]))
     share = weights[rows] / weights[rows].sum()
     center, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for start in range(0, len(rows), ROWS_AT_A_TIME):
@@ -161,6 +165,13 @@ def center_and_scale(X: NDArray[np.floating], rows: Ints, weights: Floats) -> tu
     # The mean of many equal numbers differs from them by some hundreds of rounding errors.
     constant = scale <= 1000 * np.finfo(np.float64).eps * np.abs(center)
     return center, np.where(constant | (scale == 0), 1.0, scale)
+
+
+def _root_mean_square(X: Any, weights: Floats) -> float:
+    """Of the numbers that are not zero; one if there are none."""
+    X.eliminate_zeros()
+    shares = np.repeat(weights, np.diff(X.indptr))
+    return float(np.sqrt(np.average(X.data.astype(np.float64) ** 2, weights=shares))) if shares.sum() > 0 else 1.0
 
 
 def split_rows(

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ordinoise import AnchorPoints, adjacent, corrupt, inverse_decay
-from ordinoise.classifiers.blend.members import Recorded, candidates
+from ordinoise.classifiers.blend.members import Recorded, dense_candidates
 from ordinoise.classifiers.blend.mixture import blend_weights
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
@@ -235,8 +235,8 @@ def test_progress_is_shown_on_standard_error_only(capsys: pytest.CaptureFixture[
 
 
 def test_many_rows_are_left_to_one_head_of_trees_and_three_folds() -> None:
-    assert "softmax trees" not in candidates("boosting", 100_001, ())
-    assert "softmax trees" in candidates("boosting", 100_000, ())
+    assert "softmax trees" not in dense_candidates("boosting", 100_001, ())
+    assert "softmax trees" in dense_candidates("boosting", 100_000, ())
     rng = np.random.default_rng(0)
     assert OrdinalClassifier()._folds(np.zeros(100_001, dtype=np.int64), rng).max() == 2
     assert OrdinalClassifier()._folds(np.zeros(100_000, dtype=np.int64), rng).max() == 4

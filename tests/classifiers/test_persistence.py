@@ -83,7 +83,7 @@ DAMAGE: list[tuple[Any, str]] = [
     (lambda folder: (folder / "arrays.safetensors").unlink(), "path must hold arrays in arrays.safetensors"),
     (lambda folder: (folder / "arrays.safetensors").write_bytes(b"\0" * 100), "path must hold arrays in"),
     (lambda folder: _edit_settings(folder, format_version=99), "written by another version of ordinoise"),
-    (lambda folder: _edit_settings(folder, format_version="1"), "format version 3, got 1"),
+    (lambda folder: _edit_settings(folder, format_version="1"), "format version 4, got 1"),
     (lambda folder: _edit_settings(folder, kind="OrdinalBoostingClassifier"), "path must hold a model of kind 'OrdinalMLPClassifier'"),
     (lambda folder: _edit_settings(folder, settings=None), "path must hold settings in model.json"),
     (lambda folder: _edit_settings(folder, settings={}), "path must hold a whole model"),

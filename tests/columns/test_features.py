@@ -61,7 +61,7 @@ def test_findings_count_what_is_missing_and_different_and_survive_json() -> None
 @pytest.mark.parametrize(
     ("cells", "note"),
     [
-        ([f"t{i}" for i in range(30)], "30 different texts in 30 rows"),
+        ([f"t{i}" for i in range(30)], "30 different values in 30 rows, names or identifiers"),
         (["a.png", "b.png"], "it names pictures"),
         ([[1], [2]], "its type is List"),
     ],
@@ -69,6 +69,17 @@ def test_findings_count_what_is_missing_and_different_and_survive_json() -> None
 def test_text_pictures_and_lists_are_ignored_with_a_reason(cells: list[Any], note: str) -> None:
     found = findings_of(pl.Series("x", cells), "feature")
     assert (found.role, found.note) == ("ignored", note)
+
+
+@pytest.mark.parametrize("cell", ["it was not so good {}", "{} 商品は良い", "très bon {} produit"])
+def test_sentences_are_a_feature_of_free_text(cell: str) -> None:
+    found = findings_of(pl.Series("a", [cell.format(i) for i in range(30)]), "feature")
+    assert (found.kind, found.role) == ("text", "feature")
+
+
+def test_any_column_is_free_text_on_request() -> None:
+    found = findings_of(pl.Series("a", ["x", "y", "x"]), "text")
+    assert (found.kind, found.role) == ("text", "feature")
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -117,7 +117,17 @@ def _players(model: OrdinalClassifier, table: Table, groups: Mapping[str, Sequen
     for at, name in enumerate(names):
         found.setdefault(grouped.get(name, name), []).append(at)
     players = [_Player(name, tuple(places)) for name, places in found.items()]
-    return _at_most(players, _importances(model, len(names)))
+    return [*_at_most(players, _importances(model, len(names))), *_texts(model)]
+
+
+def _texts(model: OrdinalClassifier) -> list[_Player]:
+    """One player for each text column, with all kinds of its n-grams."""
+    names = [str(name) for name in getattr(model, "feature_names_in_", range(model.n_features_in_))]
+    kinds = [
+        tuple(at for at, grams in enumerate(model.grams_) if grams.column == text)
+        for text in range(len(model.columns_.texts))
+    ]
+    return [_Player(names[j], (), some) for j, some in zip(model.columns_.texts, kinds, strict=True)]
 
 
 def feature_names(model: OrdinalClassifier, table: Table) -> list[str]:
@@ -125,7 +135,7 @@ def feature_names(model: OrdinalClassifier, table: Table) -> list[str]:
     n_features = table.features.shape[1]
     kept = model.columns_.kept
     names = [str(name) for name in getattr(model, "feature_names_in_", range(model.n_features_in_))]
-    return names if kept is None else [names[at] for at in kept][:n_features]
+    return (names if kept is None else [names[at] for at in kept])[:n_features]
 
 
 def _importances(model: OrdinalClassifier, n_features: int) -> Floats:
@@ -153,7 +163,9 @@ def _mixed(own: Table, other: Table, players: Sequence[_Player], known: set[int]
     features = other.features.copy()
     taken = [place for at in known for place in players[at].features]
     features[:, taken] = own.features[:, taken]
-    return replace(other, features=features)
+    texts = {place for at in known for place in players[at].counts}
+    counts = [(own if at in texts else other).counts[at] for at in range(len(other.counts))]
+    return replace(other, features=features, counts=tuple(counts))
 
 
 @dataclass(frozen=True, eq=False)

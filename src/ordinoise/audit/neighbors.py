@@ -9,6 +9,7 @@ from scipy import sparse
 
 from ordinoise._validation import Floats, Ints, as_count
 from ordinoise.classifiers.blend.table import Table
+from ordinoise.columns.texts import LENGTHS
 
 # Rows among which similar ones are looked for, evenly spaced in larger tables; rows compared at a time. Round numbers,
 # chosen by no run.
@@ -73,6 +74,12 @@ def _directions(table: Table, embedded: Ints | None) -> list[Any]:
     if embedded is not None and len(embedded):
         block = table.features[:, embedded]
         blocks.append(block / np.maximum(np.linalg.norm(block, axis=1, keepdims=True), 1e-12))
+    every = np.arange(len(table.features))
+    coded = [some.unit_rows(every) for some in table.counts]
+    # The kinds of n-grams of one text column stand together, each with a part of the length.
+    n_kinds = len(LENGTHS) if len(coded) % len(LENGTHS) == 0 else 1
+    for first in range(0, len(coded), n_kinds):
+        blocks.append(sparse.hstack(coded[first : first + n_kinds], format="csr") / np.sqrt(n_kinds))
     return blocks
 
 

@@ -57,8 +57,8 @@ def find_label_issues(
 
     Parameters
     ----------
-    X : array or frame of shape (n_samples, n_features)
-        Numbers and, in a frame, categories and dates; free text and row numbers are ignored, with a warning.
+    X : array, sparse matrix or frame of shape (n_samples, n_features)
+        Numbers and, in a frame, categories, dates and free text; identifiers and row numbers are ignored with a warning.
     y : column of shape (n_samples,)
         Labels as recorded.
     noise : "estimate", array, mapping, Noise or estimator, default="estimate"

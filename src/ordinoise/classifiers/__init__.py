@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ordinoise.classifiers.ordinal import OrdinalClassifier as OrdinalClassifier
     from ordinoise.classifiers.saving import load_model as load_model
     from ordinoise.classifiers.torch import OrdinalTorchClassifier as OrdinalTorchClassifier
+    from ordinoise.classifiers.words import word_contributions as word_contributions
 
 _ORIGINS = {
     "ModelCard": "card",
@@ -23,5 +24,6 @@ _ORIGINS = {
     "OrdinalMLPClassifier": "mlp",
     "OrdinalTorchClassifier": "torch",
     "load_model": "saving",
+    "word_contributions": "words",
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _ORIGINS)

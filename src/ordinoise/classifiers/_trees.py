@@ -23,14 +23,19 @@ def ensemble_state(prefix: str, ensemble: Ensemble) -> tuple[dict[str, Any], Arr
     return {"head": ensemble.head, "n_jobs": ensemble.n_jobs}, arrays | {f"{prefix}{OFFSETS}": ensemble.offsets}
 
 
-def ensemble_from(prefix: str, settings: Mapping[str, Any], arrays: Arrays, model: TableClassifierBase) -> Ensemble:
-    """The ensemble that `ensemble_state` described, checked against the classes and columns of its model."""
+def ensemble_from(
+    prefix: str, settings: Mapping[str, Any], arrays: Arrays, model: TableClassifierBase, n_more: int = 0
+) -> Ensemble:
+    """The ensemble that `ensemble_state` described, checked against the classes and columns of its model.
+
+    `n_more` columns are not the model's own.
+    """
     own = {name.removeprefix(prefix): values for name, values in arrays.items() if name.startswith(prefix)}
     trees = Trees(**{name: own[name] for name in Trees.__dataclass_fields__})
     ensemble = Ensemble(settings["head"], trees, own[OFFSETS], settings["n_jobs"])
     if ensemble.n_classes != len(model.classes_):
         raise complain("the trees", f"be grown for {len(model.classes_)} classes", ensemble.n_classes)
-    n_columns = model.columns_.n_features(model.n_features_in_)
+    n_columns = model.columns_.n_features(model.n_features_in_) + n_more
     if trees.n_features != n_columns:
         raise complain("the trees", f"be grown on {n_columns} columns", trees.n_features)
     asked = np.unique(trees.features[trees.asks_category]).tolist()

@@ -255,11 +255,14 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
     def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
         """Restore what `_state` returned; other arrays are refused."""
 
-    def _checked_features(self, X: Any, *, reset: bool) -> NDArray[np.floating]:
-        """Features as finite numbers, float32 or float64 as passed; column names are stored or compared."""
+    def _checked_features(self, X: Any, *, reset: bool) -> Any:
+        """Features as finite numbers, float32 or float64 as passed; column names are stored or compared.
+
+        A sparse matrix becomes CSR where the learner takes it.
+        """
+        accepted = "csr" if self.__sklearn_tags__().input_tags.sparse else False
         with one_sentence(X):
-            features: NDArray[np.floating] = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
-        return features
+            return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=accepted)
 
     def _checked_labels(self, y: Any, n_samples: int, classes: Any) -> tuple[NDArray[Any], Ints]:
         """The ordered classes, and the rank of every label."""
@@ -277,7 +280,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         return ordered, ranks_of("y", y, ordered)
 
     @staticmethod
-    def _checked_weights(sample_weight: Any, y: Any, features: NDArray[np.floating], class_weight: Any) -> Floats:
+    def _checked_weights(sample_weight: Any, y: Any, features: Any, class_weight: Any) -> Floats:
         """Weight of every sample times that of its class; at least one is positive."""
         weights: Floats = _check_sample_weight(sample_weight, features, dtype=np.float64, ensure_non_negative=True)
         if class_weight is not None:

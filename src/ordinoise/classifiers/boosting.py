@@ -151,7 +151,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features)
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
             Numbers and, in a frame, categories; NaN where missing.
         y : column of shape (n_samples,)
             Labels as recorded.
@@ -171,12 +171,12 @@ class OrdinalBoostingClassifier(TableClassifierBase):
             self._keep_facts(None)
             return self
         features = self._checked_features(X, reset=True)
-        classes, ranks = self._checked_labels(y, len(features), self.classes)
+        classes, ranks = self._checked_labels(y, features.shape[0], self.classes)
         as_decision(self.decision, len(classes))
         settings = self._settings(features.shape[1])
         weights = self._checked_weights(sample_weight, y, features, self.class_weight)
         weighted = np.flatnonzero(weights)
-        together = as_groups(groups, len(features))
+        together = as_groups(groups, features.shape[0])
         together = None if together is None else together[weighted]
         features, ranks, weights = features[weighted], ranks[weighted], weights[weighted]
         raters = None if raters is None else as_column("raters", raters)[weighted]

@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_generator, complain
@@ -89,7 +89,7 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
     shuffle : bool, default=True
         Whether to visit the samples in a new order each epoch.
     standardize : bool, default=True
-        Whether to center and scale the features inside.
+        Whether to center and scale the features inside; a sparse matrix is scaled as a whole and not centered.
     random_state : int, Generator, RandomState or None
         Initial weights, order of samples, validation part.
     warm_start : bool, default=False
@@ -171,7 +171,7 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features)
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
             Finite numbers.
         y : column of shape (n_samples,)
             Labels as recorded.
@@ -185,14 +185,14 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
         """
         continues = self.warm_start and hasattr(self, "network_")
         features = self._checked_features(X, reset=not continues)
-        classes, ranks = self._checked_labels(y, len(features), self.classes)
+        classes, ranks = self._checked_labels(y, features.shape[0], self.classes)
         if continues:
             self._check_same_classes(classes)
         self._check_settings(len(classes))
         weights = self._checked_weights(sample_weight, y, features, self.class_weight)
         rng = as_generator(self.random_state)
         self.classes_, seed = classes, int(rng.integers(2**31))
-        together = as_groups(groups, len(features))
+        together = as_groups(groups, features.shape[0])
         self.noise_, index = resolve_noise(self.noise, features, ranks, len(classes), raters, seed, groups=together)
         fraction = self._stopping_share(int(np.count_nonzero(weights)))
         rows, validation_rows = split_rows(ranks, weights, fraction, rng, together)
@@ -223,7 +223,7 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
         first = not hasattr(self, "network_")
         features = self._checked_features(X, reset=first)
         stated = (self.classes if classes is None else classes) if first else self.classes_
-        ordered, ranks = self._checked_labels(y, len(features), stated)
+        ordered, ranks = self._checked_labels(y, features.shape[0], stated)
         self._check_settings(len(ordered))
         self._check_known_noise()
         weights = self._checked_weights(sample_weight, y, features, self.class_weight)
@@ -251,13 +251,18 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
     def _thresholds(self) -> Floats | None:
         return self.network_.thresholds if hasattr(self, "network_") else None
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _check_settings(self, n_classes: int) -> None:
         self._check_losses()
         as_decision(self.decision, n_classes)
 
     def _train(
         self,
-        features: NDArray[np.floating],
+        features: Any,
         ranks: Ints,
         weights: Floats,
         index: Ints | None,
@@ -280,7 +285,7 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
 
     def _start(
         self,
-        features: NDArray[np.floating],
+        features: Any,
         ranks: Ints,
         rows: Ints,
         weights: Floats,

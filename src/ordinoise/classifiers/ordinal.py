@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length
+from ordinoise._sparse import is_sparse
+from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length, complain
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
 from ordinoise.classifiers.blend.answers import (
@@ -29,13 +30,14 @@ from ordinoise.classifiers.blend.members import (
     Recorded,
     SharesCandidate,
     TreesModel,
-    candidates,
 )
 from ordinoise.classifiers.blend.mixture import Blend, average, fitted_blend
+from ordinoise.classifiers.blend.scored import candidates, kind_of
 from ordinoise.classifiers.blend.state import restore, state_of
-from ordinoise.classifiers.blend.table import Filling, Table
+from ordinoise.classifiers.blend.table import Filling, Table, counted_grams, sparse_table, text_table
 from ordinoise.classifiers.saving import Arrays
 from ordinoise.columns.coding import Columns
+from ordinoise.columns.texts import Grams
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
@@ -90,7 +92,9 @@ class OrdinalClassifier(TableClassifierBase):
     class_weight : dict or "balanced", optional
         Weights of the recorded classes.
     categorical_features : "auto", sequence or None, default="auto"
-        Columns that hold categories; "auto" takes the categorical and text columns of a frame.
+        Columns that hold categories; "auto" takes the columns of a frame with few different texts.
+    text_features : "auto", sequence or None, default="auto"
+        Columns that hold free text; "auto" takes the columns of a frame with three words per cell or more.
     n_folds : int, optional
         Parts of the data, each held out in turn; by default 5, and 3 above 100,000 rows.
     n_rounds : int, optional
@@ -131,7 +135,8 @@ class OrdinalClassifier(TableClassifierBase):
     -----
     Trees take missing values and categories directly. For networks a missing number is replaced by the median, with an
     indicator column if the training rows had missing values; the 50 most frequent categories of a column are one-hot
-    encoded.
+    encoded. Free text is read as TF-IDF of words, pairs of words and 2 to 5 characters by penalized linear models, with
+    the weights of the n-grams learned anew in each fold; a sparse matrix is read by the same models, as it is.
 
     Examples
     --------
@@ -147,6 +152,8 @@ class OrdinalClassifier(TableClassifierBase):
 
     columns_: Columns = field(init=False)
     filling_: Filling = field(init=False)
+    grams_: tuple[Grams, ...] = field(init=False)
+    reads_sparse_: bool = field(init=False)
     models_: Mapping[str, tuple[Model, ...]] = field(init=False)
     weights_: Mapping[str, float] = field(init=False)
     selection_: Mapping[str, float] = field(init=False)
@@ -164,6 +171,7 @@ class OrdinalClassifier(TableClassifierBase):
     classes: Any = None
     class_weight: Any = None
     categorical_features: Any = "auto"
+    text_features: Any = "auto"
     n_folds: int | None = None
     n_rounds: int | None = None
     n_jobs: int | None = None
@@ -184,8 +192,8 @@ class OrdinalClassifier(TableClassifierBase):
 
         Parameters
         ----------
-        X : array or frame of shape (n_samples, n_features)
-            Numbers and, in a frame, categories; NaN where missing.
+        X : array, sparse matrix or frame of shape (n_samples, n_features)
+            Numbers and, in a frame, categories and free text; NaN where missing.
         y : column of shape (n_samples,)
             Labels as recorded.
         sample_weight : array of shape (n_samples,), optional
@@ -236,7 +244,7 @@ class OrdinalClassifier(TableClassifierBase):
     ) -> tuple[Recorded, Any, Trusted | None, Ints]:
         """The rows with positive weight: data for the learners, raters, verified rows among them, row numbers."""
         features = self._checked_features(X, reset=True)
-        self.classes_, ranks = self._checked_labels(y, len(features), self.classes)
+        self.classes_, ranks = self._checked_labels(y, features.shape[0], self.classes)
         as_choice("learner", self.learner, LEARNERS)
         as_choice("answer", self.answer, ("auto", *ANSWERS))
         as_decision(self.decision, len(self.classes_))
@@ -245,12 +253,10 @@ class OrdinalClassifier(TableClassifierBase):
         if raters is not None:
             as_same_length("raters", len(column := as_column("raters", raters)), "y", len(ranks))
             raters = column[weighted]
-        self.filling_ = Filling.of(features[weighted], self.columns_.categories)
-        table = Table(features[weighted], self.filling_)
         together = joined_groups(groups, items, len(ranks))
         plain = Recorded(
-            table, ranks[weighted], weights[weighted], np.eye(len(self.classes_))[None],
-            groups=None if together is None else together[weighted],
+            self._training_table(X, features, weighted), ranks[weighted], weights[weighted],
+            np.eye(len(self.classes_))[None], groups=None if together is None else together[weighted],
         )  # fmt: skip
         verified = (
             None if trusted is None else _positions_among(weighted, trusted_ranks(trusted, self.classes_, len(ranks)))
@@ -267,7 +273,20 @@ class OrdinalClassifier(TableClassifierBase):
 
     def table_of(self, X: Any) -> Table:
         """New rows as the fitted models read them."""
-        return Table(self._checked_features(X, reset=False), self.filling_)
+        features = self._checked_features(X, reset=False)
+        if self.reads_sparse_:
+            return sparse_table(features, self.filling_)
+        return text_table(features, self.filling_, self.grams_, self.columns_.cells(X))
+
+    def _training_table(self, X: Any, features: Any, rows: Ints) -> Table:
+        """The chosen rows for the learners; learns medians, frequent categories and n-grams."""
+        self.reads_sparse_ = is_sparse(features)
+        dense = np.empty((len(rows), 0)) if self.reads_sparse_ else features[rows]
+        self.filling_ = Filling.of(dense, self.columns_.categories)
+        cells = [[column[row] for row in rows] for column in self.columns_.cells(X)]
+        self.grams_, counts = counted_grams(cells)
+        is_dense = not self.reads_sparse_
+        return Table(dense, self.filling_, counts) if is_dense else sparse_table(features[rows], self.filling_)
 
     def _answered(self, probabilities: Floats) -> Floats:
         """What the blend predicts, as the answer has it: a cautious one is of the recorded label."""
@@ -318,15 +337,16 @@ class OrdinalClassifier(TableClassifierBase):
 
     def _resolved_noise(self, plain: Recorded, raters: Any, seed: int) -> tuple[Noise, Ints | None]:
         return resolve_noise(
-            self.noise, plain.table.dense, plain.ranks, plain.n_classes, raters, seed, groups=plain.groups
+            self.noise, plain.table.columns, plain.ranks, plain.n_classes, raters, seed, groups=plain.groups
         )
 
     def _estimates(self) -> bool:
         return isinstance(self.noise, str) and self.noise == "estimate"
 
     def _noise_estimate(self, trusting: Blend, plain: Recorded, trusted: Trusted | None, seed: int) -> Noise:
+        dense = plain.table.dense if plain.table.features.shape[1] else None
         found = noise_from_probabilities(
-            trusting.out_of_fold, plain.ranks, plain.weights, features=plain.table.dense, trusted=trusted,
+            trusting.out_of_fold, plain.ranks, plain.weights, features=dense, trusted=trusted,
             prior_rate=self.prior_rate, random_state=seed, groups=plain.groups,
         )  # fmt: skip
         warn_of_doubts(found, stacklevel=4)
@@ -342,7 +362,7 @@ class OrdinalClassifier(TableClassifierBase):
         return fitted_blend({CLASS_SHARES: SharesCandidate()}, data, folds, seed=seed, n_jobs=1, drop=False)
 
     def _candidates(self, data: Recorded) -> dict[str, Candidate]:
-        return candidates(self.learner, len(data.ranks), tuple(self.columns_.categories))
+        return candidates(self.learner, data.table, tuple(self.columns_.categories))
 
     def _n_fits(self, folds: Ints, data: Recorded) -> int:
         return len(self._candidates(data)) * sum(int(drawn.max()) + 1 for drawn in folds)
@@ -359,13 +379,17 @@ class OrdinalClassifier(TableClassifierBase):
         self.models_ = {name: models for name, models in blend.models.items() if blend.weights[name] > 0}
         self.weights_, self.selection_ = dict(blend.weights), dict(blend.log_likelihoods)
         self.out_of_fold_, self.curves_ = self._answered(blend.out_of_fold), dict(blend.curves)
-        kinds = {"boosting" if isinstance(models[0], TreesModel) else "mlp" for models in self.models_.values()}
+        kinds = {kind_of(models[0]) for models in self.models_.values()}
         self.learner_ = CLASS_SHARES if CLASS_SHARES in self.models_ else "blend" if len(kinds) == 2 else kinds.pop()
 
     def _add_to_onnx(self, graph: Any) -> str:
         from ordinoise.export import average_probabilities, dense_features, network_probabilities, tree_probabilities
 
         filling, categories = self.filling_, self.columns_.categories
+        if self.grams_ or self.reads_sparse_:
+            raise complain(
+                "model", "read dense columns only to be written as ONNX", "one that reads text or sparse ones"
+            )
         dense = dense_features(graph, filling.medians, filling.flagged, filling.codes, categories)
         parts = {}
         for name, models in self.models_.items():

@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from ordinoise.classifiers.base import OrdinalClassifierBase
 
 FORMAT = "ordinoise-model"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 SETTINGS, ARRAYS = "model.json", "arrays.safetensors"
 
 NOISE, SETS = "noise.", "set_thresholds"
+PARTS = ("categories", "kept", "spelled", "texts")
 SPELLED = ("number", "flag", "date")
 DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 """What reading a damaged folder may raise."""
@@ -108,17 +109,21 @@ def restore_shared(model: OrdinalClassifierBase, settings: Mapping[str, Any], ar
 
 def columns_state(columns: Columns) -> dict[str, Any]:
     """The columns for JSON."""
-    return {name: as_json(name, getattr(columns, name)) for name in ("categories", "kept", "spelled")}
+    return {name: as_json(name, getattr(columns, name)) for name in PARTS}
 
 
 def columns_from(plain: Mapping[str, Any], n_columns: int) -> Columns:
     """The columns that `columns_state` described, of a table with `n_columns` columns."""
-    columns = Columns(**{name: from_json(plain[name]) for name in ("categories", "kept", "spelled")})
+    columns = Columns(**{name: from_json(plain[name]) for name in PARTS})
     if columns.kept is not None:
-        if not isinstance(columns.kept, tuple) or not columns.kept:
+        if not isinstance(columns.kept, tuple) or not (columns.kept or columns.texts):
             raise complain("kept columns", "be a tuple of column numbers", columns.kept)
         for position in columns.kept:
             as_count("kept column", position, 0, n_columns - 1)
+    if not isinstance(columns.texts, tuple) or (columns.texts and columns.kept is None):
+        raise complain("text columns", "be a tuple of column numbers beside those kept", columns.texts)
+    for position in columns.texts:
+        as_count("text column", position, 0, n_columns - 1)
     for part in (columns.categories, columns.spelled):
         for position in part:
             as_count("column", position, 0, columns.n_features(n_columns) - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import narwhals as nw
@@ -18,7 +18,7 @@ from ordinoise.columns.inference import typed
 
 
 class IgnoredColumnsWarning(UserWarning):
-    """Some columns of a frame are ignored: free text, names of pictures, row numbers, nested cells."""
+    """Some columns of a frame are ignored: names of pictures, identifiers, row numbers, nested cells."""
 
 
 @dataclass(frozen=True)
@@ -30,26 +30,33 @@ class Columns:
     categories : mapping of int to tuple
         Position among the features, and the categories of the codes 0, 1, ... of that column.
     kept : tuple of int or None
-        Positions of the features among the columns; None if every column is one.
+        Positions among the columns of the features that become numbers; None if every column is one.
     spelled : mapping of int to str
         Position among the features of columns of text or dates, and the kind they are converted to: "number", "flag"
         or "date".
+    texts : tuple of int
+        Positions among the columns of free text, which does not become numbers here.
     """
 
     categories: Mapping[int, tuple[Any, ...]]
     kept: tuple[int, ...] | None = None
     spelled: Mapping[int, str] = field(default_factory=dict)
+    texts: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, X: Any, categorical_features: Any) -> Columns:
-        """The columns of a table, inferred or as `categorical_features` states.
+    def of(cls, X: Any, categorical_features: Any, text_features: Any = None) -> Columns:
+        """The columns of a table, inferred or as `categorical_features` and `text_features` state.
 
-        Columns of a frame follow the same rules as columns of a file; an array is all numbers.
+        Columns of a frame follow the same rules as columns of a file; an array is all numbers. Without `text_features`
+        free text is ignored.
         """
-        if isinstance(categorical_features, str) and categorical_features == "auto":
-            return _inferred_columns(X) if is_frame(X) else cls({})
-        chosen = _categorical_positions(X, categorical_features)
-        return cls({j: _categories(column) for j, column in enumerate(_each_column(X)) if j in chosen})
+        texts = () if is_auto(text_features) else tuple(sorted(_positions("text_features", X, text_features)))
+        if is_auto(categorical_features):
+            return _inferred_columns(X, texts, is_auto(text_features)) if is_frame(X) else _stated(X, set(), texts)
+        chosen = _positions("categorical_features", X, categorical_features)
+        if is_auto(text_features) and is_frame(X):
+            texts = tuple(j for j, column in enumerate(_each_column(X)) if j not in chosen and _is_prose(column))
+        return _stated(X, chosen, texts)
 
     def n_features(self, n_columns: int) -> int:
         """Number of features of a table with `n_columns` columns."""
@@ -60,8 +67,15 @@ class Columns:
         if not self.categories and self.kept is None and not is_frame(X):
             return np.asarray(X)
         columns = list(_each_column(X))
+        if self.kept == ():
+            return np.empty((len(columns[0]), 0))
         features = columns if self.kept is None else [columns[j] for j in self.kept]
         return np.column_stack([self._numbers(at, column) for at, column in enumerate(features)])
+
+    def cells(self, X: Any) -> list[list[str]]:
+        """The cells of every column of free text, empty where missing."""
+        columns = list(_each_column(X)) if self.texts else []
+        return [["" if _is_missing(cell) else str(cell) for cell in _as_values(columns[j])] for j in self.texts]
 
     def _numbers(self, at: int, column: Any) -> Floats:
         if at in self.categories:
@@ -71,21 +85,56 @@ class Columns:
         return _numbers(column, at if self.kept is None else self.kept[at])
 
 
-def _inferred_columns(X: Any) -> Columns:
+def is_auto(chosen: Any) -> bool:
+    """Whether a choice of columns is left to the rules."""
+    return isinstance(chosen, str) and chosen == "auto"
+
+
+def _stated(X: Any, categorical: set[int], texts: tuple[int, ...]) -> Columns:
+    """The columns as the caller states them: all that are not text become numbers."""
+    both = sorted(categorical & set(texts))
+    if both:
+        raise complain("text_features", "not name categorical columns", both[0])
+    columns = list(_each_column(X)) if categorical or texts else []
+    kept = [j for j in range(len(columns)) if j not in texts]
+    categories = {at: _categories(columns[j]) for at, j in enumerate(kept) if j in categorical}
+    return Columns(categories, tuple(kept) if texts else None, texts=texts)
+
+
+def _is_prose(column: nw.Series[Any]) -> bool:
+    if not isinstance(column.dtype, (nw.String, nw.Object, nw.Categorical, nw.Enum)):
+        return False
+    found = findings_of(_as_polars(column), "feature")
+    return found.kind == "text" and found.role == "feature"
+
+
+def _inferred_columns(X: Any, texts: tuple[int, ...], finds_text: bool) -> Columns:
     """The features of a frame by the rules for files, with a warning about ignored columns."""
     columns = list(_each_column(X))
-    findings = [findings_of(_as_polars(column), "feature") for column in columns]
-    kept = [j for j, found in enumerate(findings) if found.role == "feature"]
+    findings = [
+        findings_of(_as_polars(column), "text" if j in texts else "feature") for j, column in enumerate(columns)
+    ]
+    if finds_text:
+        texts = tuple(j for j, found in enumerate(findings) if found.role == "feature" and found.kind == "text")
+    else:
+        findings = [
+            replace(found, role="ignored", note="free text, which OrdinalClassifier reads")
+            if found.role == "feature" and found.kind == "text" and j not in texts
+            else found
+            for j, found in enumerate(findings)
+        ]
+    kept = [j for j, found in enumerate(findings) if found.role == "feature" and j not in texts]
     ignored = [f"column {found.name!r} is ignored: {found.note}" for found in findings if found.role != "feature"]
-    if not kept:
+    if not kept and not texts:
         raise complain("X", "have a column to learn from", "; ".join(ignored) or "none")
     if ignored:
         warnings.warn("; ".join(ignored), IgnoredColumnsWarning, stacklevel=6)
     kinds = {at: findings[j].kind for at, j in enumerate(kept)}
     return Columns(
         {at: _categories(columns[j]) for at, j in enumerate(kept) if kinds[at] == "category"},
-        tuple(kept) if ignored else None,
+        tuple(kept) if ignored or texts else None,
         {at: kinds[at] for at, j in enumerate(kept) if kinds[at] != "category" and not columns[j].dtype.is_numeric()},
+        texts,
     )
 
 
@@ -119,30 +168,30 @@ def _each_column(X: Any) -> Iterator[Any]:
         yield from np.asarray(X).T
 
 
-def _categorical_positions(X: Any, categorical_features: Any) -> set[int]:
-    """Positions of the categorical columns."""
+def _positions(argument: str, X: Any, named: Any) -> set[int]:
+    """Positions of the columns that an argument names."""
     columns = nw.from_native(X, eager_only=True, pass_through=True)
     frame = columns if isinstance(columns, nw.DataFrame) else None
     names = [] if frame is None else list(frame.columns)
     n_columns = len(names) if frame is not None else np.asarray(X).shape[1]
-    return {_position(column, names, n_columns) for column in _as_list(categorical_features)}
+    return {_position(argument, column, names, n_columns) for column in _as_list(argument, named)}
 
 
-def _as_list(categorical_features: Any) -> list[Any]:
-    if categorical_features is None:
+def _as_list(argument: str, named: Any) -> list[Any]:
+    if named is None:
         return []
-    if isinstance(categorical_features, str):
-        raise complain("categorical_features", "be 'auto' or a list of columns", repr(categorical_features))
-    return list(categorical_features)
+    if isinstance(named, str):
+        raise complain(argument, "be 'auto' or a list of columns", repr(named))
+    return list(named)
 
 
-def _position(column: Any, names: list[str], n_columns: int) -> int:
+def _position(argument: str, column: Any, names: list[str], n_columns: int) -> int:
     if isinstance(column, str) and column in names:
         return names.index(column)
     if isinstance(column, (int, np.integer)) and not isinstance(column, bool) and 0 <= column < n_columns:
         return int(column)
     known = f" or of {names[:8]}" if names else ""
-    raise complain("categorical_features", f"hold column numbers below {n_columns}{known}", repr(column))
+    raise complain(argument, f"hold column numbers below {n_columns}{known}", repr(column))
 
 
 def _categories(column: Any) -> tuple[Any, ...]:
@@ -157,8 +206,13 @@ def _categories(column: Any) -> tuple[Any, ...]:
 
 def _codes(column: Any, categories: tuple[Any, ...]) -> Floats:
     codes = {value: float(code) for code, value in enumerate(categories)}
-    values = column.to_list() if isinstance(column, nw.Series) else column.tolist()
+    values = _as_values(column)
     return np.fromiter((codes.get(value, np.nan) for value in values), dtype=np.float64, count=len(values))
+
+
+def _as_values(column: Any) -> list[Any]:
+    values: list[Any] = column.to_list() if isinstance(column, nw.Series) else column.tolist()
+    return values
 
 
 def _numbers(column: Any, j: int) -> Floats:

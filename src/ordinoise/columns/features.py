@@ -17,9 +17,14 @@ from ordinoise.columns.names import listed, meant
 
 # Text with few distinct values is a category: at most 20, or a fifth of the rows, but never above 1000. By no run.
 FEW, SHARE, MANY = 20, 5, 1000
+LEAST_WORDS = 3.0
+"""Words per cell, on average, from which mostly distinct texts are prose, not names or identifiers. By no run."""
+# A word has a letter and no blank; scripts without blanks between words count by the character.
+WORDS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|\S*\p{L}\S*"
 PICTURES = r"(?i)\.(png|jpe?g|gif|webp)\s*$"
 EPOCH = date(1970, 1, 1)
 MICROSECONDS_PER_DAY = 86_400_000_000
+TEXTUAL = ("category", "text")  # kinds whose cells stay text
 WANTED = {"number": "numbers", "flag": "true and false", "date": "dates", "category": "categories"}
 
 
@@ -43,16 +48,29 @@ def _kind_of_text(values: pl.Series) -> str:
     return "category" if values.n_unique() <= min(MANY, max(FEW, len(values) // SHARE)) else "text"
 
 
+def is_prose(column: pl.Series) -> bool:
+    """Whether the cells of a column of text hold words rather than names or identifiers."""
+    words = as_text(nameless(column)).drop_nulls().str.count_matches(WORDS)
+    return len(words) > 0 and float(np.mean(words.to_numpy())) >= LEAST_WORDS
+
+
 def findings_of(column: pl.Series, role: str, note: str = "") -> ColumnFindings:
-    """What a column holds; picture names, free text and row numbers are ignored."""
+    """What a column holds; picture names, identifiers and row numbers are ignored.
+
+    The role "text" makes it a feature of free text, whatever its cells look like.
+    """
+    if role == "text":
+        return ColumnFindings(column.name, "text", "feature", column.null_count(), nameless(column).n_unique(), note)
     kind = kind_of_column(column)
     n_distinct = nameless(column).drop_nulls().n_unique() if _is_plain(column) else 0
     if role == "feature" and kind == "image":
         role, note = "ignored", "it names pictures"
     elif role == "feature" and kind == "text" and not _is_plain(column):
         role, note = "ignored", f"its type is {column.dtype.base_type()}"
+    elif role == "feature" and kind == "text" and is_prose(column):
+        note = "free text, read by its words"
     elif role == "feature" and kind == "text":
-        role, note = "ignored", f"{n_distinct} different texts in {len(column)} rows"
+        role, note = "ignored", f"{n_distinct} different values in {len(column)} rows, names or identifiers"
     elif role == "feature" and is_row_number(column):
         role, note = "ignored", "it counts the rows"
     elif role == "feature":
@@ -82,7 +100,7 @@ def is_row_number(column: pl.Series) -> bool:
 
 
 def features_of(frame: pl.DataFrame, columns: Sequence[ColumnFindings]) -> pl.DataFrame:
-    """The feature columns of a table, as numbers (Float64) and categories (String), typed as `columns` say.
+    """The feature columns of a table, as numbers (Float64), categories and free text (String), typed as `columns` say.
 
     The table may be another file than that of the findings: its columns may be in any order among others, and may be
     empty. Numbers are kept, true and false become 1 and 0, dates become days since 1970, missing is null.
@@ -102,9 +120,9 @@ def _feature(frame: pl.DataFrame, wanted: ColumnFindings) -> pl.Series:
         raise complain("file", f"have the column {wanted.name!r}", "none of that name", advice)
     column = nameless(frame.get_column(wanted.name))
     if column.null_count() == len(column):
-        dtype = pl.String if wanted.kind == "category" else pl.Float64
+        dtype = pl.String if wanted.kind in TEXTUAL else pl.Float64
         return pl.Series(wanted.name, [None], dtype=dtype).new_from_index(0, len(column))
-    if wanted.kind == "category":
+    if wanted.kind in TEXTUAL:
         return as_text(column).alias(wanted.name)
     values = _as_floats(column, wanted)
     _check_finite(values, wanted.name)

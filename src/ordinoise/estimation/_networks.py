@@ -27,7 +27,7 @@ def trained_network(
     rng: np.random.Generator,
 ) -> Network:
     """A network fitted to the recorded labels of some rows: ordered thresholds, or softmax."""
-    center, scale = center_and_scale(features, rows, np.ones(len(features)))
+    center, scale = center_and_scale(features, rows, np.ones(features.shape[0]))
     network = initial_network(
         Architecture(features.shape[1], n_classes, tuple(hidden_layer_sizes), head=head),
         rng,

@@ -58,7 +58,7 @@ def test_words_say_what_was_done(mixed: Path) -> None:
         "1 row without a grade is ignored.",
         "column 'id' is ignored: it counts the rows.",
         "column 'day' is a feature: days since 1970-01-01 stand for it.",
-        "column 'name' is ignored: 34 different texts in 34 rows.",
+        "column 'name' is ignored: 34 different values in 34 rows, names or identifiers.",
         "column 'photo' is ignored: it names pictures.",
     )
 

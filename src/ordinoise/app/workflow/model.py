@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 # The report of a fit lists this many suspects, as many as its page shows at most.
 SHOWN_SUSPECTS = 100
-FEATURE_KINDS = ("number", "flag", "date", "category")
+FEATURE_KINDS = ("number", "flag", "date", "category", "text")
 TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 2
 
 

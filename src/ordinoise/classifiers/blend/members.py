@@ -7,14 +7,25 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.classifiers._lightgbm import trained_by_lightgbm
-from ordinoise.classifiers.blend.table import Table
+from ordinoise.classifiers.blend.table import Coding, Table
 from ordinoise.crossfit import automatic_batch_size, center_and_scale
 from ordinoise.learners.boosting import OBJECTIVES, BoosterSettings, Ensemble, Sample
 from ordinoise.learners.boosting import train as grow
-from ordinoise.learners.mlp import Architecture, Network, Objective, Optimizer, initial_network, train
+from ordinoise.learners.mlp import (
+    Architecture,
+    Network,
+    Objective,
+    Optimizer,
+    Records,
+    fit_linear,
+    initial_network,
+    linear_start,
+    train,
+)
 from ordinoise.levels import class_probabilities
 from ordinoise.noise.record import implied_shares
 
@@ -103,6 +114,20 @@ class NetworkModel:
         return class_probabilities(self.network.logits(table.dense))
 
 
+@dataclass(frozen=True, eq=False)
+class SparseModel:
+    """A linear network that reads all columns, the sparse ones weighted as in its training rows."""
+
+    network: Network
+    coding: Coding
+
+    def probabilities(self, table: Table) -> Floats:
+        """Probability of each true class, shape (n_samples, n_classes)."""
+        logits = self.network.logits(table.sparse(self.coding))
+        is_ordered = self.network.architecture.head == "ordered"
+        return class_probabilities(logits) if is_ordered else np.asarray(softmax(logits, axis=1))
+
+
 @dataclass(frozen=True)
 class TreesModel:
     """Trained trees; they read missing values and codes directly."""
@@ -153,6 +178,9 @@ class SharesCandidate:
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:  # noqa: ARG002
         """Count."""
+        if data.table.counts:
+            coding = data.table.coding(rows)
+            return Fitted(SparseModel(_sparse_start(data, rows, "ordered", data.table.sparse(coding)), coding), ())
         network = initial_network(
             Architecture(data.table.dense.shape[1], data.n_classes, ()),
             np.random.default_rng(seed),
@@ -160,6 +188,26 @@ class SharesCandidate:
         )
         network.arrays["output_weights"][...] = 0
         return Fitted(NetworkModel(network), ())
+
+
+@dataclass(frozen=True)
+class SparseCandidate:
+    """A penalized linear model of all columns, its penalty chosen by the held-out rows."""
+
+    head: str
+
+    def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:  # noqa: ARG002
+        """Minimize the forward loss plus the penalty."""
+        coding = data.table.coding(rows)
+        columns = data.table.sparse(coding)
+        network = _sparse_start(data, rows, self.head, columns)
+
+        def records(some: Ints) -> Records:
+            weights = data.weights[some] / data.weights[some].sum()
+            return Records(columns[some], data.likelihood[some], weights)
+
+        fit = fit_linear(network, records(rows), records(held_out))
+        return Fitted(SparseModel(fit.network, coding), fit.curve)
 
 
 @dataclass(frozen=True)
@@ -183,8 +231,8 @@ class TreesCandidate:
         return Fitted(TreesModel(training.ensemble), training.validation_curve)
 
 
-def candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
-    """The learners that take part, by name, with settings for this many samples."""
+def dense_candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
+    """The learners of dense columns that take part, by name, with settings for this many samples."""
     found: dict[str, Candidate] = {}
     if learner != "boosting":
         # Few rows mean few updates per epoch: larger steps, smaller batches, more patience.
@@ -212,6 +260,16 @@ def candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> di
             found["softmax trees"] = TreesCandidate("softmax", settings)
         found["ordered trees"] = TreesCandidate("ordered", settings, max_rounds=300 if many else 1000)
     return found
+
+
+def _sparse_start(data: Recorded, rows: Ints, head: str, columns: Any) -> Network:
+    """The linear network of all columns that predicts the class shares; dense columns are standardised."""
+    center, scale = np.zeros(columns.shape[1]), np.ones(columns.shape[1])
+    if data.table.features.shape[1]:
+        dense = data.table.dense
+        center[: dense.shape[1]], scale[: dense.shape[1]] = center_and_scale(dense, rows, data.weights)
+    architecture = Architecture(columns.shape[1], data.n_classes, (), head=head)
+    return linear_start(architecture, _class_frequencies(data, rows), center=center, scale=scale)
 
 
 def _class_frequencies(data: Recorded, rows: Ints) -> Floats:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordinoise._validation import as_choice, as_number, complain
+from ordinoise._validation import as_choice, as_count, as_flag, as_number, complain
 from ordinoise.classifiers._trees import ensemble_from, ensemble_state
-from ordinoise.classifiers.blend.members import CLASS_SHARES, Model, NetworkModel, TreesModel
-from ordinoise.classifiers.blend.table import Filling
+from ordinoise.classifiers.blend.members import CLASS_SHARES, Model, NetworkModel, SparseModel, TreesModel
+from ordinoise.classifiers.blend.scored import ScoredModel
+from ordinoise.classifiers.blend.table import Coding, Filling
 from ordinoise.classifiers.saving import Arrays, as_json, columns_from, columns_state, from_json
+from ordinoise.columns.texts import LENGTHS, Grams
 from ordinoise.learners.mlp import Architecture, Network
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
     settings = {
         "columns": columns_state(model.columns_),
         "codes": as_json("codes", {j: codes.tolist() for j, codes in model.filling_.codes.items()}),
+        "grams": [as_json("grams", asdict(grams)) for grams in model.grams_],
+        "reads_sparse": model.reads_sparse_,
         "members": members,
         "weights": model.weights_,
         "selection": model.selection_,
@@ -46,6 +50,10 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     model.columns_ = columns_from(settings["columns"], model.n_features_in_)
     codes = {j: np.array(listed, dtype=np.int64) for j, listed in from_json(settings["codes"]).items()}
     model.filling_ = Filling(arrays["medians"], arrays["flagged"], codes)
+    model.reads_sparse_ = as_flag("reads_sparse", settings["reads_sparse"])
+    model.grams_ = tuple(Grams(**from_json(grams)) for grams in settings["grams"])
+    if [grams.column for grams in model.grams_] != [at for at in range(len(model.columns_.texts)) for _ in LENGTHS]:
+        raise complain("grams", f"be those of {len(model.columns_.texts)} text columns", len(model.grams_))
     model.models_ = {
         name: tuple(_restored_member(described, arrays, model) for described in some)
         for name, some in settings["members"].items()
@@ -63,28 +71,69 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
 
 def _store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
     """Add a model's arrays under `key`, and return its description for JSON."""
+    if isinstance(model, ScoredModel):
+        readers = [_store_member(f"{key}-reader{at}", reader, arrays) for at, reader in enumerate(model.readers)]
+        return {"readers": readers, **_store_member(key, model.model, arrays)}
     if isinstance(model, TreesModel):
         settings, own = ensemble_state(f"{TREES}-{key}.", model.ensemble)
         arrays |= own
         return {TREES: key, **settings}
-    assert isinstance(model, NetworkModel)
+    assert isinstance(model, (NetworkModel, SparseModel))
     network = model.network
-    arrays |= {f"parameters-{key}": network.parameters, f"center-{key}": network.center, f"scale-{key}": network.scale}
     sizes = list(network.architecture.hidden_layer_sizes)
-    return {"network": key, "architecture": {**asdict(network.architecture), "hidden_layer_sizes": sizes}}
+    described: dict[str, Any] = {
+        "network": key,
+        "architecture": {**asdict(network.architecture), "hidden_layer_sizes": sizes},
+    }
+    n_shifted = network.architecture.n_features
+    if isinstance(model, SparseModel):
+        # Sparse columns are neither shifted nor scaled.
+        n_shifted -= sum(len(weights) for weights in model.coding)
+        arrays |= {f"rarity-{key}-{at}": weights for at, weights in enumerate(model.coding)}
+        described["n_counts"] = len(model.coding)
+    shifts = {f"center-{key}": network.center[:n_shifted], f"scale-{key}": network.scale[:n_shifted]}
+    arrays |= shifts | {f"parameters-{key}": network.parameters}
+    return described
 
 
 def _restored_member(described: dict[str, Any], arrays: Arrays, whole: OrdinalClassifier) -> Model:
     """The model that `_store_member` described."""
+    if "readers" in described:
+        readers = tuple(_restored_member(reader, arrays, whole) for reader in described["readers"])
+        if not readers or not all(isinstance(reader, SparseModel) for reader in readers):
+            raise complain("readers", "be linear models of the text", len(readers))
+        inner = {name: value for name, value in described.items() if name != "readers"}
+        return ScoredModel(readers, _restored_inner(inner, arrays, whole, 1))  # type: ignore[arg-type]
+    return _restored_inner(described, arrays, whole, 0)
+
+
+def _restored_inner(described: dict[str, Any], arrays: Arrays, whole: OrdinalClassifier, n_more: int) -> Model:
+    """A model that reads the table itself, with `n_more` columns of scores."""
     if TREES in described:
-        return TreesModel(ensemble_from(f"{TREES}-{described[TREES]}.", described, arrays, whole))
+        return TreesModel(ensemble_from(f"{TREES}-{described[TREES]}.", described, arrays, whole, n_more))
     key, sizes = described["network"], tuple(described["architecture"]["hidden_layer_sizes"])
     architecture = Architecture(**{**described["architecture"], "hidden_layer_sizes": sizes})
     n_classes = len(whole.classes_)
     if architecture.n_classes != n_classes:
         raise complain("the networks", f"be for {n_classes} classes", architecture.n_classes)
-    parts = (arrays[f"{part}-{key}"] for part in ("parameters", "center", "scale"))
-    return NetworkModel(Network(architecture, *parts))
+    parameters, center, scale = (arrays[f"{part}-{key}"] for part in ("parameters", "center", "scale"))
+    if "n_counts" not in described:
+        return NetworkModel(Network(architecture, parameters, center, scale))
+    coding = tuple(arrays[f"rarity-{key}-{at}"] for at in range(as_count("n_counts", described["n_counts"], 1)))
+    _check_coding(coding, whole, architecture.n_features - len(center))
+    n_sparse = sum(map(len, coding))
+    center, scale = np.concatenate([center, np.zeros(n_sparse)]), np.concatenate([scale, np.ones(n_sparse)])
+    return SparseModel(Network(architecture, parameters, center, scale), coding)
+
+
+def _check_coding(coding: Coding, whole: OrdinalClassifier, n_sparse: int) -> None:
+    """Refuse weights of n-grams that do not fit the n-grams of the model."""
+    sizes = [whole.n_features_in_] if whole.reads_sparse_ else [grams.n_columns for grams in whole.grams_]
+    if [weights.shape for weights in coding] != [(size,) for size in sizes] or sum(sizes) != n_sparse:
+        raise complain("weights of n-grams", f"be {sizes} numbers", [weights.shape for weights in coding])
+    for weights in coding:
+        if weights.dtype != np.float32 or weights.min(initial=0) < 0:
+            raise complain("weights of n-grams", "be float32 and not negative", weights.dtype)
 
 
 def _check_whole(model: OrdinalClassifier, arrays: Arrays) -> None:
@@ -94,6 +143,6 @@ def _check_whole(model: OrdinalClassifier, arrays: Arrays) -> None:
             _store_member(f"{number}-{fold}", one, expected)
     if set(arrays) != set(expected):
         raise complain("arrays", f"be {sorted(expected)[:6]} ...", sorted(arrays)[:6])
-    expected_medians = model.columns_.n_features(model.n_features_in_)
+    expected_medians = 0 if model.reads_sparse_ else model.columns_.n_features(model.n_features_in_)
     if len(model.filling_.medians) != expected_medians:
         raise complain("medians", f"be {expected_medians} numbers", len(model.filling_.medians))

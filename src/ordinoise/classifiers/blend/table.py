@@ -1,15 +1,19 @@
-"""One table in two forms: with missing values and codes for trees, and as finite numbers for networks."""
+"""One table in three forms: with missing values and codes for trees, as finite numbers for networks, and sparse."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
+from ordinoise._sparse import as_csr, is_sparse
 from ordinoise._validation import Floats, Ints
+from ordinoise.columns.texts import LENGTHS, Grams, Weights, rarity, weighted
 
 MOST_CATEGORIES = 50
 """Most categories of one column that are one-hot encoded, by frequency; the others are all zeros. Chosen by no run."""
@@ -57,20 +61,101 @@ class Filling:
 
 
 @dataclass(frozen=True, eq=False)
+class Counts:
+    """Sparse columns of a table: the n-grams of one text column, or the columns of a sparse matrix as they are.
+
+    Attributes
+    ----------
+    matrix : CSR matrix of shape (n_samples, n_columns)
+    analyzer : str or None
+        Kind of n-grams; None for columns that are read as they are.
+    """
+
+    matrix: Any
+    analyzer: str | None = None
+
+    def rarity(self, rows: Ints) -> Weights:
+        """The weight of each column among some rows."""
+        if self.analyzer is None:
+            return np.ones(self.matrix.shape[1], dtype=np.float32)
+        return rarity(self.matrix[rows], self.analyzer)
+
+    def unit_rows(self, rows: Ints) -> Any:
+        """The columns as a model of these rows reads them, every row of length one (or zero)."""
+        from sklearn.preprocessing import normalize
+
+        return normalize(self.weighted(self.rarity(rows)))
+
+    def weighted(self, weights: Weights) -> Any:
+        """The columns as a model reads them."""
+        return self.matrix if self.analyzer is None else weighted(self.matrix, weights)
+
+
+Coding = tuple[Weights, ...]
+"""The weight of each n-gram in each of a table's `counts`, learned from the training rows of one fold."""
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
-    """Features with NaN for missing values and codes for categories, and the rule that makes them dense."""
+    """Features with NaN for missing values and codes for categories, the rule that makes them dense, sparse columns."""
 
     features: NDArray[np.floating]
     filling: Filling
+    counts: tuple[Counts, ...] = ()
 
     @cached_property
     def dense(self) -> NDArray[np.floating]:
         """The features as finite numbers, for networks."""
         return self.filling.dense(self.features)
 
+    @property
+    def columns(self) -> Any:
+        """The columns that an estimator of the noise is shown: the dense ones, or the sparse ones if there are none."""
+        is_sparse = self.counts and not self.features.shape[1]
+        return self.sparse(self.coding(np.arange(len(self.features)))) if is_sparse else self.dense
+
     def rows(self, rows: Ints) -> Table:
         """Some of the rows."""
-        return Table(self.features[rows], self.filling)
+        counts = tuple(replace(some, matrix=some.matrix[rows]) for some in self.counts)
+        return Table(self.features[rows], self.filling, counts)
+
+    def only_sparse(self) -> Table:
+        """The same rows without their dense columns."""
+        nothing = Filling(np.empty(0), np.empty(0, dtype=np.int64), {})
+        return Table(self.features[:, :0], nothing, self.counts)
+
+    def with_column(self, numbers: Floats) -> Table:
+        """The same rows with one more column of numbers, the last."""
+        filling = replace(self.filling, medians=np.append(self.filling.medians, 0.0))
+        return Table(np.column_stack([self.features, numbers]), filling, self.counts)
+
+    def coding(self, rows: Ints) -> Coding:
+        """How sparse columns are weighted by a model that learns from these rows."""
+        return tuple(some.rarity(rows) for some in self.counts)
+
+    def sparse(self, coding: Coding) -> Any:
+        """All columns as one CSR matrix of float64: the dense ones, then the sparse ones."""
+        parts = [some.weighted(weights) for some, weights in zip(self.counts, coding, strict=True)]
+        if self.features.shape[1]:
+            parts.insert(0, as_csr(self.dense))
+        return sparse.hstack(parts, format="csr", dtype=np.float64)
+
+
+def sparse_table(features: Any, filling: Filling) -> Table:
+    """The table of a matrix whose columns are read as they are."""
+    return Table(np.empty((features.shape[0], 0)), filling, (Counts(as_csr(features)),))
+
+
+def counted_grams(cells: Sequence[Sequence[str]]) -> tuple[tuple[Grams, ...], tuple[Counts, ...]]:
+    """The n-grams of every text column, each of its kinds, and their counts."""
+    found = [Grams.of(at, kind, texts) for at, texts in enumerate(cells) for kind in LENGTHS]
+    return tuple(grams for grams, _ in found), tuple(Counts(counted, grams.analyzer) for grams, counted in found)
+
+
+def text_table(features: Any, filling: Filling, grams: Sequence[Grams], cells: Sequence[Sequence[str]]) -> Table:
+    """New rows with the known n-grams of their texts."""
+    dense = features.toarray() if is_sparse(features) else features
+    return Table(dense, filling, tuple(Counts(one.counted(cells[one.column]), one.analyzer) for one in grams))
 
 
 def _frequent(codes: NDArray[np.floating]) -> Ints:

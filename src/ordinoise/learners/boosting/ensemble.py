@@ -6,15 +6,17 @@ import os
 from dataclasses import dataclass
 from itertools import pairwise
 from threading import Thread
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ordinoise._sparse import as_csr, is_sparse
 from ordinoise._validation import Floats, as_choice, as_count, as_floats, complain
 
 from .objective import OBJECTIVES
 from .trees import MOST, Trees
 
+DENSE_NUMBERS = 10_000_000  # of sparse rows made dense at a time: 80 MB, a round number
 LEAST_WORK = 100_000  # rows times trees per thread: a millisecond or two, where a thread starts in 0.1 ms
 
 
@@ -63,8 +65,10 @@ class Ensemble:
         """Number of trees per score."""
         return self.trees.n_trees // self.n_scores
 
-    def scores(self, features: NDArray[np.floating]) -> Floats:
+    def scores(self, features: Any) -> Floats:
         """Sums of the trees, shape (n_samples, 1) for the ordered head and (n_samples, n_classes) for softmax."""
+        if is_sparse(features):
+            return self._sparse_scores(as_csr(features))
         rows = np.ascontiguousarray(features, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.trees.n_features:
             raise complain("features", f"have {self.trees.n_features} columns", f"shape {rows.shape}")
@@ -81,7 +85,13 @@ class Ensemble:
             thread.join()
         return scores
 
-    def log_probabilities(self, features: NDArray[np.floating]) -> Floats:
+    def _sparse_scores(self, features: Any) -> Floats:
+        """As `scores`, a block of rows at a time: only those are made dense."""
+        n_rows = max(1, DENSE_NUMBERS // max(features.shape[1], 1))
+        starts = range(0, max(features.shape[0], 1), n_rows)
+        return np.concatenate([self.scores(features[start : start + n_rows].toarray()) for start in starts])
+
+    def log_probabilities(self, features: Any) -> Floats:
         """Logarithm of each clean class's probability, shape (n_samples, n_classes)."""
         return OBJECTIVES[self.head].log_probabilities(self.scores(features), self.offsets)
 

@@ -1,5 +1,6 @@
 """The paper's network, compiled: all that it knows of noise is a table of levels or of noise matrices."""
 
+from .convex import LinearFit, Records, fit_linear, linear_start
 from .layout import Architecture
 from .network import Network, initial_network
 from .settings import Objective, Optimizer
@@ -8,12 +9,16 @@ from .training import DivergedError, OptimizerState, Training, mean_loss, train
 __all__ = [
     "Architecture",
     "DivergedError",
+    "LinearFit",
     "Network",
     "Objective",
     "Optimizer",
     "OptimizerState",
+    "Records",
     "Training",
+    "fit_linear",
     "initial_network",
+    "linear_start",
     "mean_loss",
     "train",
 ]

@@ -16,6 +16,7 @@ from ._arithmetic import compiled, entry, inlined
 from ._heads import SOFTMAX, Floats, Head, Ints, chunk_loss, is_unordered, read_thresholds, write_offset_gradient
 from ._layers import Layers, carry_backward, carry_forward
 from ._products import absolute_sum, clear
+from ._sparse import SparseRows
 from .layout import TILE_ROWS, Float32s
 
 
@@ -25,6 +26,7 @@ class Block(NamedTuple):
     features: Float32s  # flat (rows + TILE_ROWS, padded columns), standardised; the padding stays zero
     cells: Ints  # (rows,) table row that each reads
     weights: Floats  # (rows,)
+    sparse: SparseRows  # the features of sparse rows, for which `features` is empty
 
 
 class Adam(NamedTuple):
@@ -100,13 +102,13 @@ def pass_rows(block: Block, start: int, stop: int, scale: float, layers: Layers,
         for i in range(n):
             head.weights[i] = scale * block.weights[low + i]
         first = low * layers.widths[0]
-        carry_forward(block.features, first, n_padded, layers)
+        carry_forward(block.features, first, n_padded, block.sparse, low, n, layers)
         loss += chunk_loss(block.cells[low : low + n], offsets, layers.outputs, layers.output_slopes, head)
         if learn:
             # The products take whole tiles: rows after the n-th hold other samples, and must add nothing.
             for o in range(layers.n_outputs):
                 clear(layers.output_slopes[o * layers.chunk_rows + n : o * layers.chunk_rows + n_padded])
-            carry_backward(block.features, first, n_padded, layers, low == start)
+            carry_backward(block.features, first, n_padded, block.sparse, low, n, layers, low == start)
     return loss
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._arithmetic import inlined
-from ._products import activate, apply_slope, multiply, project, transpose
+from ._products import activate, apply_slope, clear, multiply, project, transpose
+from ._sparse import SparseRows, add_projected_gradient, add_weight_gradient, enter_units, project_rows
 from .layout import Float32s
 
 # As typed numbers: numba compiles a function once more for every literal that it is called with.
@@ -47,16 +48,21 @@ class Layers(NamedTuple):
 
 
 @inlined
-def carry_forward(features: Float32s, first: int, n_rows: int, layers: Layers) -> None:
-    """Write U_1, U_2, ..., then the outputs; the rows' features start at `first`."""
+def carry_forward(
+    features: Float32s, first: int, n_rows: int, sparse: SparseRows, low: int, n: int, layers: Layers
+) -> None:
+    """Write U_1, U_2, ..., then the outputs; features start at `first`, or are n sparse rows from `low` on."""
     parameters, units, pack = layers.parameters, layers.units, layers.pack
-    source, source_at, at, out_at = features, first, ZERO, ZERO
+    source, source_at, at, out_at, is_sparse = features, first, ZERO, ZERO, len(sparse.starts) > 0
     for layer in range(len(layers.widths) - 1):
         n_in, n_out = layers.widths[layer], layers.widths[layer + 1]
         bias_at = at + n_in * n_out
         # The bias as a matrix whose rows lie zero numbers apart: every row of the product starts from it.
         rows, bias = (source, source_at, n_in, ONE), (parameters, bias_at, ZERO)
-        multiply(rows, (parameters, at), bias, (units, out_at), n_rows, n_in, n_out, pack)
+        if is_sparse and layer == 0:
+            enter_units(sparse, low, n, parameters[:bias_at], parameters[bias_at : bias_at + n_out], units)
+        else:
+            multiply(rows, (parameters, at), bias, (units, out_at), n_rows, n_in, n_out, pack)
         activate(units[out_at : out_at + n_rows * n_out], layers.activation)
         source, source_at = units, out_at
         at = bias_at + n_out
@@ -64,12 +70,24 @@ def carry_forward(features: Float32s, first: int, n_rows: int, layers: Layers) -
     width = layers.widths[-1]
     # One output at a time, since mostly there is one only, which would fill a sixteenth of a tile.
     for o in range(layers.n_outputs):
-        weights = parameters[at + o * width : at + (o + 1) * width]
-        project(source, source_at, n_rows, weights, layers.outputs[o * layers.chunk_rows :])
+        weights, out = parameters[at + o * width : at + (o + 1) * width], layers.outputs[o * layers.chunk_rows :]
+        if is_sparse and len(layers.widths) == 1:
+            project_rows(sparse, low, n, weights, out)
+        else:
+            project(source, source_at, n_rows, weights, out)
 
 
 @inlined
-def carry_backward(features: Float32s, first: int, n_rows: int, layers: Layers, is_first: bool) -> None:
+def carry_backward(
+    features: Float32s,
+    first: int,
+    n_rows: int,
+    sparse: SparseRows,
+    low: int,
+    n: int,
+    layers: Layers,
+    is_first: bool,
+) -> None:
     """Add the gradient of a chunk, whose units and output slopes are known, to that of the batch's earlier chunks.
 
     The first chunk overwrites the gradient instead, which saves clearing it.
@@ -78,7 +96,7 @@ def carry_backward(features: Float32s, first: int, n_rows: int, layers: Layers, 
     n_outputs, n_layers, pack = layers.n_outputs, len(layers.widths) - 1, layers.pack
     width = layers.widths[n_layers]
     at, nothing = layers.n_weights - n_outputs * width, (layers.zeros, ZERO, ZERO)
-    source, source_at = features, first
+    source, source_at, is_sparse = features, first, len(sparse.starts) > 0
     if n_layers > 0:
         # D_L = (output slopes)^T V: the lines of the slopes are read as columns, by exchanging the two distances.
         source, source_at = units, len(units) - layers.chunk_rows * width
@@ -87,7 +105,12 @@ def carry_backward(features: Float32s, first: int, n_rows: int, layers: Layers, 
     # dV = (output slopes) U_L.
     lines = (layers.output_slopes, ZERO, layers.chunk_rows, ONE)
     total = nothing if is_first else (gradient, at, width)
-    multiply(lines, (source, source_at), total, (gradient, at), n_outputs, n_rows, width, pack)
+    if is_sparse and n_layers == 0:
+        for o in range(n_outputs):
+            by_output = layers.output_slopes[o * layers.chunk_rows :]
+            add_projected_gradient(sparse, low, n, by_output, gradient[at + o * width : at + (o + 1) * width], is_first)
+    else:
+        multiply(lines, (source, source_at), total, (gradient, at), n_outputs, n_rows, width, pack)
     for layer in range(n_layers - 1, -1, -1):
         n_in, n_out, slopes_at = layers.widths[layer], layers.widths[layer + 1], source_at
         bias_at = at - n_out
@@ -98,7 +121,12 @@ def carry_backward(features: Float32s, first: int, n_rows: int, layers: Layers, 
         multiply(ones, (slopes, slopes_at), total, (gradient, bias_at), ONE, n_rows, n_out, pack)
         source, source_at = (units, slopes_at - layers.chunk_rows * n_in) if layer > 0 else (features, first)
         columns, total = (source, source_at, ONE, n_in), nothing if is_first else (gradient, at, n_out)
-        multiply(columns, (slopes, slopes_at), total, (gradient, at), n_in, n_rows, n_out, pack)
+        if is_sparse and layer == 0:
+            if is_first:
+                clear(gradient[at:bias_at])
+            add_weight_gradient(sparse, low, n, slopes[here], n_out, gradient[at:bias_at])
+        else:
+            multiply(columns, (slopes, slopes_at), total, (gradient, at), n_in, n_rows, n_out, pack)
         if layer > 0:  # nothing asks for the slopes by feature
             # A tile reads its second factor by contiguous rows, so W^T is written out first.
             transpose(parameters, at, n_in, n_out, layers.transposed)

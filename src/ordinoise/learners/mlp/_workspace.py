@@ -7,14 +7,19 @@ in padded numbers (see `layout`): columns in multiples of TILE_COLUMNS, rows of 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ordinoise._sparse import is_sparse
+from ordinoise._validation import complain
 
 from . import _engine as engine
 from ._heads import Head
 from ._layers import Layers
 from ._products import PACK_TERMS
+from ._sparse import SparseRows
 from .layout import (
     ACTIVATIONS,
     HEADS,
@@ -50,7 +55,7 @@ class Workspace:
     ----------
     network : Network
         Where to start.
-    features : array of shape (n_samples, n_features)
+    features : array or CSR matrix of shape (n_samples, n_features)
         Raw features; only blocks of rows are ever copied.
     cells : array of int, shape (n_samples,)
         ``rater * n_classes + recorded label``.
@@ -65,7 +70,7 @@ class Workspace:
     def __init__(
         self,
         network: Network,
-        features: NDArray[np.generic],
+        features: Any,
         cells: Ints,
         weights: Floats,
         objective: Objective,
@@ -80,7 +85,10 @@ class Workspace:
         self._block_rows = min(max(BLOCK_ROWS // self._batch_rows, 1) * self._batch_rows, most_rows)
         self._positions, length = padded_positions(architecture)
         chunk_rows = min(round_up(self._batch_rows, TILE_ROWS), _most_chunk_rows(architecture))
-        self._block = _block(self._block_rows, padded_widths(architecture)[0])
+        sparse_rows = is_sparse(features)
+        if sparse_rows and network.center.any():
+            raise complain("center", "be zero for sparse features", "a shift, which would make them dense")
+        self._block = _block(self._block_rows, 0 if sparse_rows else padded_widths(architecture)[0])
         self._layers = _layers(architecture, length, chunk_rows)
         self._head = _head(architecture, objective, chunk_rows)
         self._adam = _adam(architecture, optimizer, length)
@@ -128,12 +136,19 @@ class Workspace:
         return total, inversions
 
     def _fill_features(self, rows: Ints) -> None:
+        if is_sparse(self._features):
+            self._block = self._block._replace(sparse=self._sparse_rows(self._features[rows]))
+            return
         # A function is compiled for either type of float; features of other types are converted, a block at a time.
         features = self._features
         if features.dtype not in (np.float32, np.float64):
             features, rows = features[rows].astype(np.float64), np.arange(len(rows))
         n_columns = int(self._layers.widths[0])
         engine.fill_features(features, rows, self._center, self._factor, n_columns, self._block.features)
+
+    def _sparse_rows(self, rows: Any) -> SparseRows:
+        values = (rows.data * self._factor[rows.indices]).astype(np.float32)
+        return SparseRows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), values)
 
 
 def _most_chunk_rows(architecture: Architecture) -> int:
@@ -201,7 +216,9 @@ def _adam(architecture: Architecture, optimizer: Optimizer, length: int) -> engi
 
 def _block(n_rows: int, n_columns: int) -> engine.Block:
     # Up to a whole tile of rows is read after a batch's end; whatever lies there has slope zero.
-    return engine.Block(_zeros((n_rows + TILE_ROWS) * n_columns), np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows))
+    dense, nowhere = _zeros((n_rows + TILE_ROWS) * n_columns), np.zeros(0, dtype=np.int64)
+    cells, weights = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows)
+    return engine.Block(dense, cells, weights, SparseRows(nowhere, nowhere, _zeros(0)))
 
 
 def _zeros(length: int) -> Float32s:

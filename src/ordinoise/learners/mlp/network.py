@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordinoise._sparse import as_csr, is_sparse
 from ordinoise._validation import as_floats, complain
 
 from .layout import Architecture, Float32s, array_shapes, split
@@ -72,30 +74,40 @@ class Network:
             offsets = np.cumsum(offsets)
         return offsets
 
-    def score(self, features: ArrayLike) -> Floats:
+    def score(self, features: Any) -> Floats:
         """Score of every sample, shape (n_samples,) (g)."""
         if self.architecture.head == "softmax":
             raise complain("head", "be 'free' or 'ordered' to have a score", "'softmax'")
-        return self._outputs(features)[:, 0]
+        return self.outputs(features)[:, 0]
 
-    def logits(self, features: ArrayLike) -> Floats:
+    def logits(self, features: Any) -> Floats:
         """Score plus thresholds, shape (n_samples, K-1); for the softmax head its K outputs (f)."""
         if self.architecture.head == "softmax":
-            return self._outputs(features) + self.arrays["offsets"]
+            return self.outputs(features) + self.arrays["offsets"]
         return self.score(features)[:, np.newaxis] + self.thresholds
 
-    def _outputs(self, features: ArrayLike) -> Floats:
+    def outputs(self, features: Any) -> Floats:
+        """The last layer before the offsets, shape (n_samples, n_outputs)."""
         table = as_feature_table(features, self.architecture.n_features)
-        outputs = np.empty((len(table), self.architecture.n_outputs))
-        for rows in _slices(len(table)):
-            outputs[rows] = self._outputs_of_block(np.asarray(table[rows], dtype=np.float64))
+        outputs = np.empty((table.shape[0], self.architecture.n_outputs))
+        for rows in _slices(table.shape[0]):
+            outputs[rows] = self._outputs_of_block(table[rows])
         return outputs
 
-    def _outputs_of_block(self, block: Floats) -> Floats:
-        units = (block - self.center) / self.scale
-        for weights, biases in zip(self.weights[:-1], self.biases, strict=True):
-            units = _activate(self.architecture.activation, units @ weights.astype(np.float64) + biases)
-        return units @ self.weights[-1].T.astype(np.float64)
+    def _outputs_of_block(self, block: Any) -> Floats:
+        last = self.weights[-1].T, np.zeros(1, dtype=np.float32)
+        layers: list[tuple[Float32s, Float32s]] = [*zip(self.weights[:-1], self.biases, strict=True), last]
+        units = self._first_product(block, layers[0][0].astype(np.float64)) + layers[0][1]
+        for weights, biases in layers[1:]:
+            units = _activate(self.architecture.activation, units) @ weights.astype(np.float64) + biases
+        return units
+
+    def _first_product(self, block: Any, weights: Floats) -> Floats:
+        """Standardised rows times the weights that they meet first; a sparse block is not made dense for it."""
+        if not is_sparse(block):
+            return ((np.asarray(block, dtype=np.float64) - self.center) / self.scale) @ weights
+        scaled = np.ascontiguousarray(weights / self.scale[:, np.newaxis])
+        return np.asarray(block.astype(np.float64) @ scaled - self.center @ scaled)
 
 
 def initial_network(
@@ -142,9 +154,9 @@ def initial_network(
     )
 
 
-def as_feature_table(features: ArrayLike, n_features: int) -> NDArray[np.generic]:
-    """`features` as a numeric table; a numeric array is not copied."""
-    table = np.asarray(features)
+def as_feature_table(features: Any, n_features: int) -> Any:
+    """`features` as a numeric table, a CSR matrix if they are sparse; a numeric array is not copied."""
+    table = as_csr(features) if is_sparse(features) else np.asarray(features)
     if table.ndim != 2 or table.shape[1] != n_features:
         raise complain("features", f"have shape (n_samples, {n_features})", f"shape {table.shape}")
     if table.dtype.kind not in "fiub":

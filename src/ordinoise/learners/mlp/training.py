@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -76,7 +77,7 @@ class Training:
 
 def train(
     network: Network,
-    features: ArrayLike,
+    features: Any,
     labels: ArrayLike,
     objective: Objective,
     optimizer: Optimizer,
@@ -102,8 +103,8 @@ def train(
     ----------
     network : Network
         The start of training; it is not changed.
-    features : array of shape (n_samples, n_features)
-        Raw features, finite.
+    features : array or sparse matrix of shape (n_samples, n_features)
+        Raw features, finite. Sparse ones need a network that does not center them.
     labels : array of int, shape (n_samples,)
         Recorded labels, 0..K-1.
     objective, optimizer
@@ -176,7 +177,7 @@ def train(
 
 def mean_loss(
     network: Network,
-    features: ArrayLike,
+    features: Any,
     labels: ArrayLike,
     objective: Objective,
     sample_weight: ArrayLike | None = None,
@@ -229,7 +230,7 @@ def _finite(loss: float, epoch: int) -> float:
 
 def _workspace(
     network: Network,
-    features: ArrayLike,
+    features: Any,
     labels: ArrayLike,
     objective: Objective,
     optimizer: Optimizer,
@@ -242,7 +243,7 @@ def _workspace(
     objective.check_fits(network.architecture)
     table = as_feature_table(features, network.architecture.n_features)
     cells = _cells(labels, raters, objective, network.architecture.n_classes)
-    as_same_length("labels", len(cells), "the features", len(table))
+    as_same_length("labels", len(cells), "the features", table.shape[0])
     chosen = np.arange(len(cells)) if rows is None else _as_rows("rows", rows, len(cells))
     weights = np.ones(len(cells)) if sample_weight is None else _mean_one(sample_weight, chosen, len(cells))
     most_rows = max(len(chosen), n_other_rows)

@@ -1,0 +1,162 @@
+"""Free text and sparse matrices in the classifiers, from frames to saved models."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+from ordinoise import OrdinalBoostingClassifier, OrdinalClassifier, OrdinalMLPClassifier, find_label_issues, load_model
+from ordinoise.classifiers.words import word_contributions
+
+SAYINGS = {
+    1: ["awful and broken", "terrible waste of money", "awful, terrible"],
+    2: ["weak and noisy", "rather poor quality", "poor and weak"],
+    3: ["nice and solid", "good value for money", "good, solid"],
+    4: ["superb in all respects", "excellent, superb", "excellent and beautiful"],
+}
+FILLER = ["the", "box", "came", "on", "a", "day", "when", "my", "neighbour", "read", "it", "in", "the", "garden"]
+
+
+def reviews(n_samples: int, seed: int = 0) -> tuple[list[str], Any]:
+    rng = np.random.default_rng(seed)
+    stars = rng.integers(1, 5, n_samples)
+    texts = [f"{rng.choice(SAYINGS[star])} {' '.join(rng.choice(FILLER, 6))} {i}" for i, star in enumerate(stars)]
+    return texts, stars
+
+
+TEXTS, STARS = reviews(160)
+NEW_TEXTS, NEW_STARS = reviews(60, 1)
+FAST: dict[str, Any] = {"noise": None, "n_folds": 2, "n_rounds": 1, "n_jobs": 1, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def model() -> OrdinalClassifier:
+    return OrdinalClassifier(**FAST).fit(pl.DataFrame({"text": TEXTS}), STARS)
+
+
+def test_a_column_of_text_is_learned_from(model: OrdinalClassifier) -> None:
+    assert (model.predict(pl.DataFrame({"text": NEW_TEXTS})) == NEW_STARS).mean() > 0.9
+    assert set(model.weights_) == {"linear text", "bent text"}
+
+
+def test_n_grams_of_the_held_out_rows_alone_have_no_weight(model: OrdinalClassifier) -> None:
+    texts = [*TEXTS[:-4], *(f"zebra {text}" for text in TEXTS[-4:])]
+    marked = OrdinalClassifier(**FAST).fit(pl.DataFrame({"text": texts}), STARS)
+    word = marked.grams_[0].positions(["zebra"])[0]
+    models: Any = marked.models_["linear text"]
+    held = [one.coding[0][word] for one in models]
+    assert word >= 0
+    assert all((weight == 0) or weight > 1 for weight in held)
+    alone = marked.grams_[0].counted(["zebra"]).indices.tolist()
+    assert alone == [word]
+    assert model.grams_[0].positions(["zebra"]) == [-1]
+
+
+def test_text_and_numbers_together_are_better_than_either() -> None:
+    rng = np.random.default_rng(0)
+    told = np.where(rng.random(160) < 0.5, TEXTS, ["it is what it is on a day"] * 160)
+    size = np.where(told == TEXTS, 0.0, STARS) + rng.normal(size=160) * 0.05
+    frame = pl.DataFrame({"size": size, "told": told, "text": [f"{a} {i} x y z" for i, a in enumerate(told)]}).drop(
+        "told"
+    )
+    fitted = OrdinalClassifier("boosting", **FAST).fit(frame, STARS)
+    assert fitted.out_of_fold_ is not None
+    assert (fitted.out_of_fold_.argmax(axis=1) + 1 == STARS).mean() > 0.8
+
+
+def test_a_saved_model_reads_text_as_before(model: OrdinalClassifier, tmp_path: Path) -> None:
+    model.save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model")
+    frame = pl.DataFrame({"text": NEW_TEXTS})
+    np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
+
+
+@pytest.mark.parametrize("edit", ["fewer", "twice", "number", "column", "hashed"])
+def test_an_edited_vocabulary_is_refused(model: OrdinalClassifier, tmp_path: Path, edit: str) -> None:
+    model.save(tmp_path / "model")
+    path = tmp_path / "model" / "model.json"
+    content = json.loads(path.read_text())
+    pairs = dict(content["settings"]["grams"][0]["pairs"])
+    words = pairs["vocabulary"]["tuple"]
+    if edit == "column":
+        pairs["column"] = 5
+    elif edit == "hashed":
+        pairs["vocabulary"] = None
+    else:
+        words[0] = {"fewer": None, "twice": words[1], "number": 3}[edit]
+        pairs["vocabulary"]["tuple"] = words[1:] if edit == "fewer" else words
+    content["settings"]["grams"][0]["pairs"] = [list(pair) for pair in pairs.items()]
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="path must hold a whole model"):
+        load_model(tmp_path / "model")
+
+
+def test_text_is_not_written_as_onnx(model: OrdinalClassifier, tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match="model must read dense columns only to be written as ONNX, got one that reads"
+    ):
+        model.to_onnx(tmp_path / "model.onnx")
+
+
+def test_words_add_up_to_the_text_part_of_the_log_odds(model: OrdinalClassifier) -> None:
+    frame = pl.DataFrame({"text": [*NEW_TEXTS[:5], "", "unseen!"]})
+    words = word_contributions(model, frame, toward=[4] * 7, against=[1] * 7)
+    nothing = model.table_of(pl.DataFrame({"text": [""] * 7}))
+    table = model.table_of(frame)
+    expected = np.zeros(7)
+    for name, models in model.models_.items():
+        for one in models:
+            logits, base = (one.network.logits(some.sparse(one.coding)) for some in (table, nothing))  # type: ignore[attr-defined]
+            change = logits - base
+            gained = change[:, 0] if one.network.architecture.head == "ordered" else change[:, 3] - change[:, 0]  # type: ignore[attr-defined]
+            expected += model.weights_[name] / len(models) * gained
+    np.testing.assert_allclose([sum(word.contribution for word in row) for row in words], expected, atol=1e-6)
+    assert words[5] == []
+    assert all(
+        row[at].word == frame["text"][i][row[at].start : row[at].end]
+        for i, row in enumerate(words)
+        for at in (0, -1)
+        if row
+    )
+
+
+def test_the_word_that_was_learned_speaks_loudest(model: OrdinalClassifier) -> None:
+    frame = pl.DataFrame({"text": ["the garden was superb and I read"]})
+    (words,) = word_contributions(model, frame, [4], [1])
+    assert max(words, key=lambda word: word.contribution).word == "superb"
+    (back,) = word_contributions(model, frame, [1], [4])
+    assert min(back, key=lambda word: word.contribution).word == "superb"
+
+
+COUNTS: Any = sparse.random(120, 50, density=0.2, random_state=0, format="csr")
+SCORE = np.asarray(COUNTS[:, :10].sum(axis=1)).ravel()
+GRADES = np.digitize(SCORE, np.quantile(SCORE, [0.3, 0.6]))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        OrdinalMLPClassifier(max_iter=20, random_state=0, standardize=False),
+        OrdinalBoostingClassifier(n_estimators=20, n_jobs=1, random_state=0),
+    ],
+)
+def test_a_sparse_matrix_is_learned_from_as_its_dense_form(learner: Any) -> None:
+    of_sparse = learner.fit(COUNTS, GRADES).predict_proba(COUNTS)
+    of_dense = learner.fit(COUNTS.toarray(), GRADES).predict_proba(COUNTS.toarray())
+    np.testing.assert_allclose(of_sparse, of_dense, atol=1e-4)
+    np.testing.assert_allclose(learner.predict_proba(COUNTS), of_dense, atol=1e-4)
+
+
+def test_the_front_door_and_the_audit_take_sparse_matrices(tmp_path: Path) -> None:
+    model = OrdinalClassifier(**FAST).fit(COUNTS, GRADES)
+    assert (model.predict(COUNTS) == GRADES).mean() > 0.6
+    np.testing.assert_allclose(model.predict_proba(COUNTS.toarray()), model.predict_proba(COUNTS))
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(COUNTS), model.predict_proba(COUNTS))
+    estimator = OrdinalMLPClassifier(hidden_layer_sizes=(), max_iter=5, random_state=0)
+    issues = find_label_issues(COUNTS, GRADES, noise=np.eye(3) * 0.8 + 0.2 / 3, estimator=estimator, n_folds=2)
+    assert len(issues.probability_wrong) == 120
