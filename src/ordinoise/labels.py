@@ -54,6 +54,9 @@ def as_known_kind(argument: str, column: NDArray[Any]) -> NDArray[Any]:
     odd = next((value for value in values if not isinstance(value, (str, int, float, np.generic))), None)
     if odd is not None:
         raise complain(argument, "hold whole numbers or text", f"a {type(odd).__name__}")
+    huge = next((value for value in values if isinstance(value, int) and value.bit_length() > 63), None)
+    if huge is not None:
+        raise complain(argument, "hold whole numbers of at most 64 bits", f"one of {huge.bit_length()}")
     if len({isinstance(value, str) for value in values}) > 1:
         kinds = sorted({type(value).__name__ for value in values})
         raise complain(argument, "hold numbers alone or text alone", f"a mixture of {kinds}")

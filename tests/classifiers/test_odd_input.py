@@ -201,7 +201,12 @@ def test_missing_text_of_pandas_is_a_missing_category() -> None:
     assert model.columns_.categories == {1: ("u", "v")}
 
 
-def test_numbers_too_small_for_trees_are_named_as_such() -> None:
+def test_numbers_too_small_for_trees_are_named_as_such(capfd: pytest.CaptureFixture[str]) -> None:
     words = _refusal("boosting", NUMBERS * 1e-300, GRADES)
     assert words is not None
     assert "1e-35" in words
+    assert capfd.readouterr() == ("", "")  # no line of LightGBM's own
+
+
+def test_labels_beyond_64_bits_are_one_sentence() -> None:
+    assert "64 bits" in str(_refusal("boosting", NUMBERS, np.array([1, 2, 2**70] * (N // 3), dtype=object)))

@@ -119,3 +119,17 @@ def test_an_unknown_reader_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
         fuzz.main(["--readers", "nosuch"])
     assert end.value.code == 2
     assert "got 'nosuch'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [("while True: pass", None), ("time.sleep(60)", None), ("time.sleep(0.5); print('answer')", "answer")],
+)
+def test_a_hang_is_told_by_processor_time_and_not_by_a_busy_computer(body: str, answer: str | None) -> None:
+    command = [sys.executable, "-S", "-u", "-c", f"import time\n{body}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            assert fuzz.answer_of(fuzz.Lines(process.stdout), process.pid, 0.2) == answer
+        finally:
+            process.kill()

@@ -41,6 +41,9 @@ WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "feather", "matrix", "svmligh
 OUTCOMES = ("refused", "accepted", "traceback", "crash", "hang", "lost")
 MOST_MEMORY = 12 * 2**30  # bytes of address space, far above what an input needs; a round number, chosen by no run
 SECONDS_TO_START = 300.0
+PATIENCE = (
+    10  # times the limit of a reader that a process without the processor may take; a round number, chosen by no run
+)
 INPUTS_PER_SECOND = 50  # below the 80 of the first 100,000 inputs, on two busy processors
 
 
@@ -107,7 +110,7 @@ class Supervisor:
                     said.seek(0)
                     raise RuntimeError(f"the process of {name} does not start: {said.read().decode()[-2000:]}")
                 while number < last and time.monotonic() < deadline:
-                    line = lines.next(READERS[name].seconds)
+                    line = answer_of(lines, process.pid, READERS[name].seconds)
                     if line:
                         _, outcome, words_of = json.loads(line)
                     else:
@@ -154,6 +157,28 @@ class Lines:
             self._rest += more
         line, _, self._rest = self._rest.partition(b"\n")
         return line.decode()
+
+
+def answer_of(lines: Lines, process: int, seconds: float) -> str | None:
+    """The next line; None if the process spends `seconds` of processor time on it, or does nothing for long.
+
+    On a busy computer an input may wait for its turn: time that passes is no sign of a hang.
+    """
+    begun = _processor_seconds(process)
+    for _ in range(PATIENCE):
+        line = lines.next(seconds)
+        if line is not None or _processor_seconds(process) - begun >= seconds:
+            return line
+    return None
+
+
+def _processor_seconds(process: int) -> float:
+    """Processor time of a process so far; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def table_of(found: dict[str, Counter[str]]) -> str:

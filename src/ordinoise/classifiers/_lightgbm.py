@@ -5,19 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ordinoise._validation import complain
+
+ZERO = 1e-35  # what LightGBM takes for zero
 
 
 @contextmanager
-def trained_by_lightgbm() -> Iterator[None]:
+def trained_by_lightgbm(features: NDArray[np.float64]) -> Iterator[None]:
     """Turn an error of LightGBM about the rows or the parameters into one sentence."""
+    if (np.abs(features) < ZERO).all() and features.any():  # refused here: LightGBM prints a line of its own
+        rule = "have a column whose numbers LightGBM can tell apart"
+        advice = f"it takes every number below {ZERO:g} for zero: multiply the columns by a constant"
+        raise complain("X", rule, "none", advice)
     try:
         yield
     except Exception as error:
         if type(error).__name__ != "LightGBMError":  # by name: only the learner imports LightGBM
             raise
-        if "num_features" in str(error):
-            rule = "have a column whose numbers LightGBM can tell apart"
-            advice = "it takes every number below 1e-35 for zero: multiply the columns by a constant"
-            raise complain("X", rule, "none", advice) from None
         raise complain("X and params", "be such that LightGBM can train", f"its error {error}") from None

@@ -186,7 +186,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
         self.noise_, index = self._resolved_noise(X, weighted, features, ranks, raters, together, seed)
         objective = OBJECTIVES[self.head](self.noise_.matrices)
         sample = Sample(features, objective.cells(ranks, index), weights)
-        with trained_by_lightgbm():
+        with trained_by_lightgbm(features):
             self._keep(self._train(sample, ranks, together, objective, settings, rng))
         self._keep_facts(np.bincount(ranks, minlength=len(classes)))
         return self

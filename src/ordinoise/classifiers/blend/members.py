@@ -223,7 +223,7 @@ class TreesCandidate:
         """Minimize the forward loss."""
         objective = OBJECTIVES[self.head](data.matrices)
         sample = Sample(data.table.features, objective.cells(data.ranks, data.index), data.weights)
-        with trained_by_lightgbm():
+        with trained_by_lightgbm(sample.features):
             training = grow(
                 sample.rows(rows), objective, _class_frequencies(data, rows), self.settings,
                 n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=self.patience,
