@@ -22,12 +22,14 @@ from rich.table import Table
 from ordinoise.datasets import lidc, web_search
 from ordinoise.estimation import RepeatedLabels
 from ordinoise.scoring.agreement import agreement
+from studies.real import components
 from studies.simulated_raters import class_conditional, perceived
 
 Ints = NDArray[np.int64]
 CUTS = np.array([-2.5, -0.5, 0.5, 2.5])
 """Cuts of the valence -4..4 into five grades, as the README of the data names them."""
-SEEDS = range(5)
+SEEDS, TEXT_DRAWS = range(5), range(10, 15)
+TEXT_COLUMNS = ("median wrong", "RepeatedLabels() wrong", "claimed - right", "with features wrong", "claimed - right")
 
 
 def main() -> None:
@@ -93,15 +95,24 @@ def nodules(console: Console, data_dir: str | None) -> None:
 
 
 def text(console: Console, data_dir: str | None) -> None:
-    """Five random ratings per text without names, against the mean of all its ratings."""
+    """Five random ratings per text without names, against the mean of all its ratings; draws not looked at before."""
     folder = Path(data_dir or os.environ["ORDINOISE_DATA"])
     for name in ("amazon_snippets", "tweets"):
-        table = scores_table(f"{name}: five ratings per text, against the cut mean of all")
-        for seed in SEEDS:
-            items, labels, truth = five_of_all(folder / "text" / f"{name}.csv.gz", seed)
-            add_row(table, f"median, seed {seed}", medians(items, labels), truth)
-            fit = repeated(seed).fit(items, None, labels)
-            add_row(table, f"RepeatedLabels(), seed {seed}", fit.consensus_, truth, fit.confidence_)
+        path = folder / "text" / f"{name}.csv.gz"
+        sentences = [row["text"] for row in rows_of(path)]
+        features, _ = components(sentences, sentences[:1], 0)
+        table = Table("draw", *TEXT_COLUMNS, title=f"{name}: five ratings per text, against the cut mean of all")
+        runs = []
+        for seed in TEXT_DRAWS:
+            items, labels, truth = five_of_all(path, seed)
+            run = [scores(medians(items, labels), truth, None)[0]]
+            for given in (None, features):
+                fit = repeated(seed).fit(items, None, labels, X=given)
+                wrong, _, _, off = scores(fit.consensus_, truth, fit.confidence_)
+                run += [wrong, off]
+            runs.append(run)
+            table.add_row(str(seed), *(f"{value:.4f}" for value in run))
+        table.add_row("mean", *(f"{value:.4f}" for value in np.mean(runs, axis=0)))
         console.print(table)
 
 
@@ -187,10 +198,15 @@ def extremes(items: Ints, labels: Ints) -> tuple[Ints, Ints]:
     return voted(items, labels, lambda each: int(each.min())), voted(items, labels, lambda each: int(each.max()))
 
 
+def rows_of(path: Path) -> list[dict[str, str]]:
+    """The rows of a compressed CSV file."""
+    with gzip.open(path, "rt", newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
 def five_of_all(path: Path, seed: int) -> tuple[Ints, Ints, Ints]:
     """Items and grades of five random ratings per text, and the grade of the mean of all of its ratings."""
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        ratings = [np.array([float(one) for one in row["ratings"].split()]) for row in csv.DictReader(stream)]
+    ratings = [np.array([float(one) for one in row["ratings"].split()]) for row in rows_of(path)]
     rng = np.random.default_rng(seed)
     drawn = np.concatenate([rng.choice(each, 5, replace=False) for each in ratings])
     truth = np.array([each.mean() for each in ratings])

@@ -65,3 +65,11 @@ def _assigned(rng: np.random.Generator, n_items: int, n_raters: int) -> tuple[In
     busy = np.log(rng.lognormal(0, 1.0, n_raters))
     chosen = np.argsort(-(busy + rng.gumbel(size=(n_items, n_raters))), axis=1)[:, :PER_ITEM]
     return np.repeat(np.arange(n_items), PER_ITEM), chosen.ravel()
+
+
+def features_of(drawn: Drawn, seed: int, n_columns: int = 12) -> Floats:
+    """Columns of which two thirds tell of the true grade, all of them with much noise of their own."""
+    rng = np.random.default_rng([seed, n_columns])
+    place = drawn.truth + rng.uniform(-0.5, 0.5, len(drawn.truth))
+    loadings = np.where(np.arange(n_columns) < 2 * n_columns // 3, rng.uniform(0.3, 1.0, n_columns), 0.0)
+    return place[:, None] * loadings + rng.normal(0, 1.5, (len(place), n_columns))

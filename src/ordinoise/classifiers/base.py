@@ -155,11 +155,12 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
     def _keep_out_of_fold(self, out_of_fold: Floats, ranks: Ints, raters: Any, weights: Floats) -> None:
         """Store the facts of a fit and, if the noise matrix has an inverse, out-of-fold scores and prediction sets."""
         self._keep_facts(np.bincount(ranks, minlength=len(self.classes_)))
-        if not (np.linalg.cond(self.noise_.believed.matrices) < SINGULAR_CONDITION).all():
+        noise = self.noise_ if raters is not None else self.noise_.average
+        if not (np.linalg.cond(noise.believed.matrices) < SINGULAR_CONDITION).all():
             return
-        self.set_calibration_ = calibrate_sets(out_of_fold, ranks, self.noise_, raters=raters, sample_weight=weights)
-        if self.noise_.per == "all":
-            self.training_facts_["scores"] = card_scores(out_of_fold, ranks, self.noise_, self.decision, weights)
+        self.set_calibration_ = calibrate_sets(out_of_fold, ranks, noise, raters=raters, sample_weight=weights)
+        if noise.per == "all":
+            self.training_facts_["scores"] = card_scores(out_of_fold, ranks, noise, self.decision, weights)
 
     def describe(self) -> ModelCard:
         """The model card: kind of model, training data, noise, scores.

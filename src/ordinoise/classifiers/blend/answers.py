@@ -93,6 +93,24 @@ def chosen_answer(wanted: str, noise: Noise, gain: float | None, *, verified: bo
     return "corrected", f"{seen}, and nothing speaks against the estimate"
 
 
+NO_NAMES = "without the names of raters none can be weighed, so the vote on each item is learned"
+
+
+def rated_answer(noise: Noise, gain: float | None, *, verified: bool) -> tuple[str, str]:
+    """The answer for several ratings per item, and its reason in words; `gain` is None without names of raters."""
+    if verified:
+        return "corrected", "verified labels are among the rows"
+    if gain is None:
+        return "trusting", NO_NAMES
+    seen = f"held-out ratings are {'better' if gain > 0 else 'worse'} explained if all ratings of an item are learned "
+    seen += f"together, each rater weighed (z = {gain:.1f})"
+    if gain <= 0:
+        return "trusting", f"{seen}, so the vote on each item is learned"
+    if "few-triples" in noise.doubt_codes:
+        return "cautious", f"{seen}, but the estimate is in doubt: {noise.doubt_text}"
+    return "corrected", seen
+
+
 def with_first_answer(noise: Noise) -> Noise:
     """The same with the answer before any correction was fitted: what doubts alone say."""
     if not may_correct(noise):

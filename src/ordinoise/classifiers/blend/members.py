@@ -59,12 +59,6 @@ class Recorded:
         """Number of classes."""
         return self.matrices.shape[1]
 
-    @property
-    def average_matrix(self) -> Floats:
-        """Noise matrix of the average row."""
-        counts = None if self.index is None else np.bincount(self.index, minlength=len(self.matrices))
-        return np.average(self.matrices, axis=0, weights=counts)
-
     def with_trusted(self, trusted: tuple[Ints, Ints]) -> Recorded:
         """The same with verified labels, recorded under the identity matrix."""
         rows, true = trusted
@@ -273,6 +267,9 @@ def _sparse_start(data: Recorded, rows: Ints, head: str, columns: Any) -> Networ
 
 
 def _class_frequencies(data: Recorded, rows: Ints) -> Floats:
-    """Shares of the true classes implied by the recorded ones; never zero, which would leave a class no gradient."""
-    recorded = np.bincount(data.ranks[rows], data.weights[rows], minlength=data.n_classes)
-    return implied_shares(data.average_matrix, recorded, least=0.5 / len(rows))
+    """Shares of the true classes implied by the records; never zero, which would leave a class no gradient."""
+    cells = data.ranks[rows] if data.index is None else data.index[rows] * data.n_classes + data.ranks[rows]
+    found, at = np.unique(cells, return_inverse=True)
+    counts = np.bincount(at, data.weights[rows])
+    table = data.matrices.transpose(0, 2, 1).reshape(-1, data.n_classes)[found]
+    return implied_shares(table.T, counts, least=0.5 / len(rows))

@@ -24,6 +24,10 @@ N_DRAWS = 200
 FEWEST_HIDDEN, GUESSERS_GAIN = 20, 0.1
 """Hidden grades that it takes to show that a rater guesses, and the share of everybody's mean gain that such a rater
 stays below. Round numbers, chosen by no run."""
+POWERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Powers of a prior from features that are tried by hidden ratings; 0 ignores it."""
+CONFIRMED = 2.0
+"""Standard errors by which hidden ratings must be likelier with the features. A convention."""
 FEWEST_HELD_OUT = 10
 """Verified items below which none is held out to weigh the families and to calibrate."""
 TEMPERATURES = np.exp(np.linspace(-1.5, 1.5, 31))
@@ -49,6 +53,8 @@ class Average:
     shrinkage, temperature : float
     guessers : bool array of shape (n_raters,)
         Raters who demonstrably guess.
+    trials : tuple of Trial
+        The fits that the weights come from.
     """
 
     posterior: Floats
@@ -59,6 +65,7 @@ class Average:
     shrinkage: float
     guessers: NDArray[np.bool_]
     temperature: float = 1.0
+    trials: tuple[Trial, ...] = ()
 
     @property
     def lead(self) -> MatrixFit | PerceptionFit:
@@ -81,14 +88,15 @@ def fit_average(
     """
     trials, shrinkage = [], shrinkage if "matrices" in families else np.inf
     fold = hiding_folds(ratings.items, N_FOLDS, rng)
-    for hidden in range(N_FOLDS if len(families) > 1 and len(ratings.items) < MANY_RATINGS else 1):
+    for hidden in range(N_FOLDS if len(ratings.items) < MANY_RATINGS else 1):
         trials.append(_trial(ratings, fold == hidden, known, families, shrinkage, stop, rng, tick))
         shrinkage = trials[0].average.shrinkage
     weights = _weights(trials, families, rng)
     votes, begin = Votes.of(ratings), trials[0].average.perception.parameters
     whole = _fit(votes, known, families, trials[0].average.shrinkage, stop, begin, tick)
     guessers, temperature = _guessers(trials, weights, votes.own_usage()), _temperature(trials, weights)
-    return _mixture(replace(whole, weights=weights, guessers=guessers, temperature=temperature), known)
+    found = {"weights": weights, "guessers": guessers, "temperature": temperature, "trials": tuple(trials)}
+    return _mixture(replace(whole, **found), known)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +114,7 @@ class Trial:
     """
 
     average: Average
+    seen: Ratings
     unseen: Ratings
     probabilities: Floats
     held_out: Ints
@@ -122,7 +131,8 @@ def _trial(
     rng: np.random.Generator,
     tick: Callable[[], None],
 ) -> Trial:
-    votes, unseen = Votes.of(ratings.where(~hidden)), ratings.where(hidden)
+    seen, unseen = ratings.where(~hidden), ratings.where(hidden)
+    votes = Votes.of(seen)
     kept, held_out = _held_out(known, rng)
     quick = replace(stop, max_iter=min(stop.max_iter, TRIAL_STEPS))
     strength = likeliest_shrinkage(votes, kept, unseen, quick) if shrinkage is None else shrinkage
@@ -136,7 +146,7 @@ def _trial(
             posterior = np.mean([fit.posterior for fit in fits], axis=0)
             log_scores[verified, family] = np.log(np.maximum(posterior[verified, held_out[verified]], LEAST))
     np.add.at(log_scores, unseen.items, np.log(np.maximum(probabilities, LEAST)))
-    return Trial(average, unseen, probabilities, held_out, log_scores)
+    return Trial(average, seen, unseen, probabilities, held_out, log_scores)
 
 
 def _guessers(trials: list[Trial], weights: dict[str, float], usage: Floats) -> NDArray[np.bool_]:
@@ -175,8 +185,41 @@ def _weights(trials: list[Trial], families: tuple[str, ...], rng: np.random.Gene
 def refit(average: Average, votes: Votes, known: Known, families: tuple[str, ...], stop: Stop) -> Average:
     """The same with other knowledge of the items, such as a prior from features."""
     again = _fit(votes, known, families, average.shrinkage, stop, average.perception.parameters, lambda: None)
-    kept = {"weights": average.weights, "guessers": average.guessers, "temperature": average.temperature}
-    return _mixture(replace(again, **kept), known)  # type: ignore[arg-type]
+    kept = {name: getattr(average, name) for name in ("weights", "guessers", "temperature", "trials")}
+    return _mixture(replace(again, **kept), known)
+
+
+def with_prior(posterior: Floats, prior: Floats) -> Floats:
+    """The posterior of items under class shares, as it is under a prior of each item's own."""
+    moved = posterior * prior / np.maximum(prior.mean(axis=0), LEAST) + LEAST
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+
+
+def tilted(prior: Floats, power: float) -> Floats:
+    """The prior with only a part of what it says beyond the shares of all: ``shares (prior / shares)^power``."""
+    shares = prior.mean(axis=0)
+    moved = shares * (np.maximum(prior, LEAST) / np.maximum(shares, LEAST)) ** power
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+
+
+def believed_prior(average: Average, prior: Floats) -> Floats | None:
+    """As much of a prior from features as the hidden ratings speak for; None if they do not.
+
+    An item's prior comes from classifiers that saw none of its ratings, so the hidden ones are new to it.
+    """
+    scores = np.concatenate([_log_scores_under(trial, average.weights, prior) for trial in average.trials])
+    best = int(scores.sum(axis=0).argmax())
+    more = scores[:, best] - scores[:, 0]
+    confirmed = more.sum() > CONFIRMED * np.sqrt((more**2).sum())
+    return tilted(prior, POWERS[best]) if confirmed else None
+
+
+def _log_scores_under(trial: Trial, weights: dict[str, float], prior: Floats) -> Floats:
+    """Log-probability of each unseen rating under the prior to each of the `POWERS`."""
+    mixed = _mixture(replace(trial.average, weights=weights), Known.nothing(len(prior)))
+    seen = mixed.matrices[trial.unseen.raters, :, trial.unseen.grades]
+    posteriors = (with_prior(mixed.posterior, tilted(prior, power))[trial.unseen.items] for power in POWERS)
+    return np.stack([np.log(np.maximum((each * seen).sum(axis=1), LEAST)) for each in posteriors], axis=1)
 
 
 def _held_out(known: Known, rng: np.random.Generator) -> tuple[Known, Ints]:

@@ -27,7 +27,8 @@ from ordinoise._validation import (
 )
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.base import IdentifiabilityWarning
-from ordinoise.estimation.raters.average import FAMILIES, Average, fit_average, refit
+from ordinoise.estimation.raters.average import FAMILIES, Average, believed_prior, fit_average, refit
+from ordinoise.estimation.raters.consensus import FEATURES_CONFIRMED, deference_by, deferring, nearer_than_vote, within
 from ordinoise.estimation.raters.features import default_classifier, prior_from_features
 from ordinoise.estimation.raters.matrices import Stop
 from ordinoise.estimation.raters.ratings import Known, Ratings, Votes
@@ -41,10 +42,6 @@ from ordinoise.estimation.raters.summary import (
 from ordinoise.labels import as_column, as_groups, decide, distinct, ordered_classes, ranks_of
 from ordinoise.noise.record import Noise, estimated_noise
 
-DEFERENCE = 0.1
-"""Without names, the median of the grades stands unless the expected distance to the truth falls by more than this: a
-smaller gain is within the error of the scale's cuts. Of 0, .05, .1, .15, .2 and .3, .1 was best on simulated raters
-without names (seeds 50 and 51), where 0 lost .01 of the items."""
 N_FOLDS = 5  # a convention, chosen by no run
 FEATURE_ROUNDS = 3
 """Alternations of classifier and raters. Chosen by no run."""
@@ -299,10 +296,15 @@ class RepeatedLabels(BaseEstimator):
         fold: Ints,
     ) -> tuple[Average, Known]:  # fmt: skip
         """The average whose item priors come from features, and what is known with those priors."""
-        classifier = default_classifier() if self.estimator is None else self.estimator
+        classifier, before = default_classifier() if self.estimator is None else self.estimator, (average, known)
         for _ in range(FEATURE_ROUNDS):
-            known = replace(known, prior=prior_from_features(classifier, X, average.posterior, fold))
+            prior = believed_prior(average, prior_from_features(classifier, X, average.posterior, fold))
+            if prior is None:
+                break
+            known = replace(known, prior=prior)
             average = refit(average, votes, known, families, stop)
+        if votes.shape[1] == 1 and nearer_than_vote(average.trials, known.prior) < FEATURES_CONFIRMED:
+            return before
         return average, known
 
     def _keep(self, average: Average, ratings: Ratings, votes: Votes, known: Known, confidence: float) -> None:
@@ -312,10 +314,10 @@ class RepeatedLabels(BaseEstimator):
         sound: Ints = np.bincount(ratings.items, ~average.guessers[ratings.raters], minlength=ratings.shape[0])
         self.by_guessers_ = (sound == 0) & ~known.is_trusted
         is_free = self.by_guessers_ | known.is_trusted.any()
-        inside = _within(average.posterior, votes.given, is_free)
+        inside = within(average.posterior, votes.given, is_free)
         consensus = decide(inside, self.decision)
         if ratings.shape[1] == 1 and not is_free.any() and isinstance(self.decision, str) and self.decision == "median":
-            consensus = _deferring(consensus, inside, votes.given)
+            consensus = deferring(inside, votes.given, deference_by(average.trials, known.prior))
         self.posterior_ = average.posterior
         self.consensus_ = self.classes_[consensus]
         self.confidence_ = average.posterior[np.arange(len(consensus)), consensus]
@@ -349,27 +351,6 @@ class RepeatedLabels(BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-
-def _within(posterior: Floats, given: Floats, is_free: NDArray[np.bool_]) -> Floats:
-    """The posterior restricted to the range of the grades given to each item, except where `is_free`."""
-    from_lowest = given.cumsum(axis=1) > 0
-    to_highest = given[:, ::-1].cumsum(axis=1)[:, ::-1] > 0
-    allowed = (from_lowest & to_highest) | is_free[:, None]
-    inside = np.where(allowed, posterior + 1e-12, 0.0)
-    return np.asarray(inside / inside.sum(axis=1, keepdims=True))
-
-
-def _deferring(consensus: Ints, posterior: Floats, given: Floats) -> Ints:
-    """The consensus, or the nearer of the two medians of the grades given if that is about as good."""
-    rows, ranks = np.arange(len(given)), np.arange(given.shape[1])
-    expected_distance = posterior @ np.abs(np.subtract.outer(ranks, ranks))
-    below, half = given.cumsum(axis=1), given.sum(axis=1, keepdims=True) / 2
-    medians = np.stack([(below < half).sum(axis=1), (below <= half).sum(axis=1)])
-    nearer = expected_distance[rows, medians].argmin(axis=0)
-    vote = medians[nearer, rows]
-    loss = expected_distance[rows, vote] - expected_distance[rows, consensus]
-    return np.where(loss < DEFERENCE, vote, consensus)
 
 
 def from_wide(ratings: Any, missing: Any = -1) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
