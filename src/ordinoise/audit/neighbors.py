@@ -78,9 +78,8 @@ def _directions(table: Table, embedded: Ints | None) -> list[Any]:
     coded = [some.unit_rows(every) for some in table.counts]
     # The kinds of n-grams of one text column stand together, each with a part of the length.
     n_kinds = len(LENGTHS) if len(coded) % len(LENGTHS) == 0 else 1
-    for first in range(0, len(coded), n_kinds):
-        blocks.append(sparse.hstack(coded[first : first + n_kinds], format="csr") / np.sqrt(n_kinds))
-    return blocks
+    texts = (coded[first : first + n_kinds] for first in range(0, len(coded), n_kinds))
+    return blocks + [sparse.hstack(text, format="csr") / np.sqrt(n_kinds) for text in texts]
 
 
 def _distances(numbers: Floats, directions: list[Any], rows: Ints, pool: Ints) -> Floats:

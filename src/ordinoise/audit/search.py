@@ -58,7 +58,7 @@ def find_label_issues(
     Parameters
     ----------
     X : array, sparse matrix or frame of shape (n_samples, n_features)
-        Numbers and, in a frame, categories, dates and free text; identifiers and row numbers are ignored with a warning.
+        Numbers and, in a frame, categories, dates and text; identifiers and row numbers are ignored with a warning.
     y : column of shape (n_samples,)
         Labels as recorded.
     noise : "estimate", array, mapping, Noise or estimator, default="estimate"

@@ -7,7 +7,6 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._sparse import is_sparse
@@ -20,10 +19,8 @@ from ordinoise.classifiers.blend.answers import (
     gain_of,
     has_learned,
     may_correct,
-    rated_answer,
     with_first_answer,
 )
-from ordinoise.classifiers.blend.items import Consensus, Items
 from ordinoise.classifiers.blend.members import (
     CLASS_SHARES,
     MANY_ROWS,
@@ -35,6 +32,7 @@ from ordinoise.classifiers.blend.members import (
     TreesModel,
 )
 from ordinoise.classifiers.blend.mixture import Blend, average, fitted_blend
+from ordinoise.classifiers.blend.rated import consensus_of, rated_blend, rated_items
 from ordinoise.classifiers.blend.scored import candidates, kind_of
 from ordinoise.classifiers.blend.state import restore, state_of
 from ordinoise.classifiers.blend.table import Filling, Table, counted_grams, sparse_table, text_table
@@ -43,8 +41,7 @@ from ordinoise.columns.coding import Columns
 from ordinoise.columns.texts import Grams
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.base import warn_of_doubts
-from ordinoise.estimation.raters.estimator import RepeatedLabels
-from ordinoise.estimation.resolution import needs_data, resolve_noise
+from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
 from ordinoise.labels import as_column, as_decision, joined_groups, trusted_ranks
 from ordinoise.noise import Noise
@@ -214,9 +211,9 @@ class OrdinalClassifier(TableClassifierBase):
         """
         plain, raters, verified, weighted = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
         rng = as_generator(self.random_state)
-        rated = self._rated(plain, items, weighted)
+        rated = rated_items(self, plain, items, weighted)
         if rated is not None:
-            self._keep(self._rated_blend(rated, raters, verified, rng))
+            self._keep(rated_blend(self, rated, raters, verified, rng))
         else:
             self.folds_ = self._folds(plain.ranks, rng, plain.groups)
             self._keep(self._corrected_blend(plain, raters, verified, self.folds_, rng))
@@ -247,9 +244,9 @@ class OrdinalClassifier(TableClassifierBase):
         """
         plain, raters, verified, weighted = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
         rng = as_generator(self.random_state)
-        rated = self._rated(plain, items, weighted)
+        rated = rated_items(self, plain, items, weighted)
         if rated is not None:
-            return self._consensus(rated, raters, verified, int(rng.integers(2**31))).noise
+            return consensus_of(self, rated, raters, verified, int(rng.integers(2**31))).noise
         folds = self._folds(plain.ranks, rng, plain.groups)
         noise_seed, blend_seed = (int(seed) for seed in rng.integers(2**31, size=2))
         if not self._estimates():
@@ -330,47 +327,6 @@ class OrdinalClassifier(TableClassifierBase):
             if self.noise_.source == "trusted" and trusted is None and not has_learned(blend, plain, self.decision):
                 return self._class_shares(plain, folds, blend_seed)
             return blend
-
-    def _rated(self, plain: Recorded, items: Any, weighted: Ints) -> Items | None:
-        """The items, if they have several ratings that are not simply trusted."""
-        if items is None or self.noise is None:
-            return None
-        rated = Items.of(plain, as_column("items", items)[weighted])
-        return rated if rated.are_repeated else None
-
-    def _consensus(self, rated: Items, raters: Any, trusted: Trusted | None, seed: int) -> Consensus:
-        """What the ratings alone say about the items, by raters that are estimated or known."""
-        rows, asked = rated.rows, self.noise
-        if self._estimates() or (isinstance(asked, RepeatedLabels) and needs_data(asked)):
-            estimator = RepeatedLabels() if self._estimates() else clone(asked)
-            estimator.set_params(classes=np.arange(rows.n_classes), random_state=seed)
-            return rated.by_raters(estimator, raters, trusted)
-        return rated.by_matrices(*self._resolved_noise(rows, raters, seed), trusted)
-
-    def _rated_blend(self, rated: Items, raters: Any, trusted: Trusted | None, rng: np.random.Generator) -> Blend:
-        """The blend for several ratings per item that the evidence prefers, or that was asked for; sets `noise_`."""
-        noise_seed, seed = (int(each) for each in rng.integers(2**31, size=2))
-        found = self._consensus(rated, raters, trusted, noise_seed)
-        folds = self._folds(found.ranks, rng, rated.groups)
-        self.folds_ = folds[:, rated.numbers]
-        joint, verified = rated.jointly(found.likelihood, found.ranks), trusted is not None
-        compares = found.noise.is_estimated and self.answer == "auto" and raters is not None and not verified
-        with fit_progress(self.verbose, (3 if compares else 1) * self._n_fits(folds, joint)) as on_fit:
-
-            def fitted(data: Recorded, item: Ints) -> Blend:
-                return rated.expanded(self._fitted_blend(data, folds[:, item], seed, on_fit), item)
-
-            gain = None
-            if compares:
-                corrected = fitted(joint, np.arange(len(rated.names)))
-                gain = gain_of(fitted(*rated.trusting()), corrected, found.noise, rated.rows)
-            answer, reason = self.answer, "asked for"
-            if answer == "auto":
-                answer, reason = rated_answer(found.noise, gain, verified=verified or not found.noise.is_estimated)
-            self.noise_ = replace(found.noise, answer=answer, reason=reason)
-            if answer == "trusting":
-                return fitted(*rated.voting())
-            return corrected if compares else fitted(joint, np.arange(len(rated.names)))
 
     def _chosen_blend(
         self,

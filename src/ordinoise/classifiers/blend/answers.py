@@ -97,9 +97,12 @@ NO_NAMES = "without the names of raters none can be weighed, so the vote on each
 
 
 def rated_answer(noise: Noise, gain: float | None, *, verified: bool) -> tuple[str, str]:
-    """The answer for several ratings per item, and its reason in words; `gain` is None without names of raters."""
+    """The answer for several ratings per item, and its reason in words; `gain` is None without names of raters.
+
+    `verified` is true if labels are verified or the noise is known.
+    """
     if verified:
-        return "corrected", "verified labels are among the rows"
+        return "corrected", "verified labels are among the rows" if noise.is_estimated else ""
     if gain is None:
         return "trusting", NO_NAMES
     seen = f"held-out ratings are {'better' if gain > 0 else 'worse'} explained if all ratings of an item are learned "
