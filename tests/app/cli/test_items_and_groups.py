@@ -77,6 +77,7 @@ def test_a_table_of_ratings_is_pointed_out_before_the_long_work(table: Path, mon
     assert not Path("audit").exists()
 
 
+@pytest.mark.slow
 def test_settled_items_settle_every_grade_of_theirs(table: Path) -> None:
     assert run("raters", "table.csv", *LONG).code == 0
     record = read_ratings_record(Path("raters"))

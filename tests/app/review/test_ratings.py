@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from app.cli.command import run
-from app.cli.test_raters import LONG, check_import_format
-from app.ratings import export_of, write_export, write_long
+from app.cli.test_raters import check_import_format
+from app.ratings import export_of, write_export
 from app.review.client import Client
 from app.review.pages import FAINT_TEXTS, NAMELESS, ReviewPage
 from app.review.server import Server
@@ -57,8 +57,9 @@ def _other(record: RatersRecord, item: RatedItem) -> str:
 
 def test_the_page_gets_every_grade_of_an_item_and_who_gave_it(rated: Path) -> None:
     client = Client(rated)
-    overview = client.get("/api/audit").json()
+    overview, page = client.get("/api/audit").json(), client.get("/").text
     client.close()
+    assert "graded items" in page
     tasks = {str(task["id"]): task for task in export_of(30)}
     assert overview["is_ratings"]
     for item in overview["items"]:
@@ -167,15 +168,3 @@ def test_items_are_settled_by_keyboard_and_hostile_cells_stay_text(server: Serve
         found = {row: state.grade for row, state in store.states().items()}
     second, third = record.suspects[1:3]
     assert found == {first.row: record.classes[chosen], second.row: second.recorded, third.row: None}
-
-
-def test_a_table_of_ratings_is_reviewed_under_its_own_names(tmp_path: Path) -> None:
-    write_long(tmp_path / "long.csv", 30)
-    done = run("raters", tmp_path / "long.csv", *LONG, "--out", tmp_path / "raters")
-    assert done.code == 0, done.err
-    client = Client(tmp_path / "raters")
-    page = client.get("/").text
-    overview = client.get("/api/audit").json()
-    client.close()
-    assert "graded items" in page
-    assert "<b>Cy</b>" in {name for item in overview["items"] for name in item["raters"]}
