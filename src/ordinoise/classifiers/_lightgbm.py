@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ ZERO = 1e-35  # what LightGBM takes for zero
 
 
 @contextmanager
-def trained_by_lightgbm(features: NDArray[np.float64]) -> Iterator[None]:
+def trained_by_lightgbm(features: NDArray[np.floating[Any]]) -> Iterator[None]:
     """Turn an error of LightGBM about the rows or the parameters into one sentence."""
     if (np.abs(features) < ZERO).all() and features.any():  # refused here: LightGBM prints a line of its own
         rule = "have a column whose numbers LightGBM can tell apart"
