@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from ordinoise.labels import as_column
 # A judge with more different scores is read in this many groups of equal size, and people's grades must not have more
 # than MOST_GRADES; round numbers, chosen by no run.
 MOST_SCORES, N_GROUPS, MOST_GRADES = 12, 10, 50
+LARGEST = 1e9  # squares and cubes of grades stay finite and precise
 Grade = int | float | str
 
 
@@ -112,9 +112,9 @@ def _cell(argument: str, value: Any) -> Grade | None:
         return None
     if isinstance(value, str):
         return value.strip() or None
-    if isinstance(value, (bool, np.bool_, int, float, np.number)) and math.isfinite(value):
+    if isinstance(value, (bool, np.bool_, int, float, np.number)) and abs(value) <= LARGEST:
         return int(value) if float(value).is_integer() else float(value)
-    raise complain(argument, "hold numbers or text", repr(value))
+    raise complain(argument, f"hold text or numbers up to {LARGEST:g}", repr(value))
 
 
 def _people(human: Any) -> list[list[Grade | None]]:
