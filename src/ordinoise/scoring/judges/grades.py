@@ -112,7 +112,8 @@ def _cell(argument: str, value: Any) -> Grade | None:
         return None
     if isinstance(value, str):
         return value.strip() or None
-    if isinstance(value, (bool, np.bool_, int, float, np.number)) and abs(value) <= LARGEST:
+    is_number = isinstance(value, (bool, np.bool_, int, float, np.number))
+    if is_number and -LARGEST <= value <= LARGEST:
         return int(value) if float(value).is_integer() else float(value)
     raise complain(argument, f"hold text or numbers up to {LARGEST:g}", repr(value))
 
