@@ -22,8 +22,9 @@ from ordinoise.scoring.metrics import METRICS
 MODULES = ("noise", "levels", "scoring", "audit", "datasets")
 # Arithmetic for arrays that others have checked, or what reads files: those have tests of their own.
 TRUSTING = {"decide", "entry_levels", "calibrated", "deconvolved", "posterior", "wrong_count", "scorer", "evaluate"}
+TRUSTING |= {"similar_rows"}
 READING = {"abalone", "boston", "california", "computer", "lidc", "load", "mslr", "ordinal_benchmark", "web_search"}
-FITTING = {"find_label_issues"}
+FITTING = {"find_label_issues", "column_contributions"}
 # An interval without end, where the matrix has no inverse to speak of, is an answer.
 UNBOUNDED = {
     "low", "high", "standard_error", "value", "m", "condition_number", "lipschitz_cross_entropy", "lipschitz_hinge", "dominance_limit",
@@ -114,6 +115,11 @@ GOOD: dict[str, list[Any]] = {
     "is_inside": [np.array([True, False, True])],
     "inside": [MATRIX, np.eye(K)],
     "outside": [None, MATRIX],
+    "judge": [LABELS, RNG.random(N)],
+    "human": [[0, None, 1, None, 2, 3, 1, None, None, 2, 0, None], [LABELS, LABELS[::-1]]],
+    "systems": [None, list("ab" * 6)],
+    "judge_classes": [None, range(K)],
+    "n_next": [20, 0, 3],
 }
 WEIRD: list[Any] = [
     None, True, "", "text", b"bytes", -1, 0, 1, 2.5, 10**30, math.nan, math.inf, -math.inf, [], [[]], [None], [math.nan], ["a", "b"],

@@ -7,17 +7,18 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ordinoise._sparse import is_sparse
 from ordinoise._validation import complain
 
 ZERO = 1e-35  # what LightGBM takes for zero
 
 
 @contextmanager
-def trained_by_lightgbm(features: NDArray[np.floating[Any]]) -> Iterator[None]:
-    """Turn an error of LightGBM about the rows or the parameters into one sentence."""
-    if (np.abs(features) < ZERO).all() and features.any():  # refused here: LightGBM prints a line of its own
+def trained_by_lightgbm(features: Any) -> Iterator[None]:
+    """Turn an error of LightGBM about the rows or the parameters into one sentence; `features` may be sparse."""
+    numbers = features.data if is_sparse(features) else features
+    if (np.abs(numbers) < ZERO).all() and numbers.any():  # refused here: LightGBM prints a line of its own
         rule = "have a column whose numbers LightGBM can tell apart"
         advice = f"it takes every number below {ZERO:g} for zero: multiply the columns by a constant"
         raise complain("X", rule, "none", advice)

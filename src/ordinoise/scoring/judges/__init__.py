@@ -68,7 +68,7 @@ def judge(
     >>> print(judge(scores, people, random_state=0).systems[0].mean)
     3.58 (3.14 to 3.99)
     """
-    level = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
+    level = as_number("confidence", confidence, 0.0, 0.9999, open_low=True)
     as_count("n_next", n_next, 0)
     rng = as_generator(random_state)
     grades = read_grades(judge, human, systems, classes, judge_classes, int(rng.integers(2**31)))

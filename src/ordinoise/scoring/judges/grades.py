@@ -164,9 +164,9 @@ def _scales(
 def _scale(argument: str, values: set[Any], order: Sequence[Any] | None) -> tuple[Grade, ...]:
     """All grades from lowest to highest."""
     if order is not None:
-        wanted = tuple(_cell("classes", grade) for grade in order)
+        wanted = tuple(_cell("classes", grade) for grade in np.asarray(order, dtype=object).ravel().tolist())
         if None in wanted or len(set(wanted)) < max(len(wanted), 2):
-            raise complain("classes", "name at least two different grades from lowest to highest", list(order))
+            raise complain("classes", "name at least two different grades from lowest to highest", repr(order)[:60])
         unknown = sorted(map(str, values - set(wanted)))
         if unknown:
             advice = "name every grade" + (", or give the judge a scale of its own" if argument == "judge" else "")
