@@ -64,7 +64,7 @@ def cautions(
     found = list(_of_names(path, target, names, len(frame)))
     if graders:
         found.append(_of_graders(path, target, graders))
-    others = [one for one in checked if one.name not in graders and one not in names]
+    others = [one for one in checked if one.name not in graders and one not in names and one.kind != "text"]
     clear = [one.name for one in others if _gives_away(cells[one.name], one, ranks)]
     found += [
         f"column {name!r} alone predicts {target!r} nearly perfectly; if it was made from the grade, --ignore {name}"
