@@ -200,14 +200,15 @@ class OrdinalClassifier(TableClassifierBase):
         sample_weight : array of shape (n_samples,), optional
             Weights of the samples; rows with zero weight are ignored.
         raters : column of shape (n_samples,), optional
-            Who recorded each label, when `noise` holds one matrix per rater.
+            Who recorded each label, when `noise` holds one matrix per rater, or to estimate the raters of `items`.
         trusted : (rows, labels), optional
             Numbers of rows whose true label is known, and those labels: the models and the noise estimate use them. The
             rows may have been chosen by suspicion.
         groups : column of shape (n_samples,), optional
             Rows of one group (a patient, a query) are held out together, wherever rows are held out.
         items : column of shape (n_samples,), optional
-            What each row is a label of, if something may have several labels. Labels of one item are held out together.
+            What each row is a label of, if something may have several labels. All labels of an item are learned
+            together, and held out together. Its rows must have the same features.
         """
         plain, raters, verified, weighted = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
         rng = as_generator(self.random_state)
@@ -215,6 +216,7 @@ class OrdinalClassifier(TableClassifierBase):
         if rated is not None:
             self._keep(rated_blend(self, rated, raters, verified, rng))
         else:
+            raters = None if items is not None and self._estimates() else raters  # no item has two ratings
             self.folds_ = self._folds(plain.ranks, rng, plain.groups)
             self._keep(self._corrected_blend(plain, raters, verified, self.folds_, rng))
         # Without class weights, which would change the distribution that the scores are about.

@@ -110,9 +110,7 @@ def learn(
     """
     table, model = _table_and_model(request, on_table, verbose)
     with _without_doubt_warnings():
-        model.fit(
-            table.features, table.labels, trusted=_positions(table, trusted), groups=table.groups, items=table.items
-        )
+        model.fit(table.features, table.labels, trusted=_positions(table, trusted), **_names_of(table))
     return FileAudit(request, table, model, trusted)
 
 
@@ -122,7 +120,13 @@ def estimate(
     """Read the file and estimate its noise, without the fits that correct for it."""
     table, model = _table_and_model(request, on_table, verbose)
     with _without_doubt_warnings():
-        return table, model.estimate_noise(table.features, table.labels, groups=table.groups, items=table.items)
+        return table, model.estimate_noise(table.features, table.labels, **_names_of(table))
+
+
+def _names_of(table: GradedTable) -> dict[str, Any]:
+    """Groups, items and raters of the rows; raters are estimated only from several grades of an item."""
+    raters = None if table.items is None else table.raters
+    return {"groups": table.groups, "items": table.items, "raters": raters}
 
 
 def _table_and_model(

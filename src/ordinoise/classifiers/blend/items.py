@@ -71,12 +71,14 @@ class Items:
         """The items with at least one row; all rows of an item must have the same features."""
         names, numbers = distinct("items", items, len(rows.ranks), "X")
         found = cls(rows, names, numbers)
-        features = rows.table.features
-        own = features[found.first][numbers]
-        differs = np.flatnonzero(((own != features) & ~(np.isnan(own) & np.isnan(features))).any(axis=1))
-        if len(differs):
+        features, at = rows.table.features, found.first[numbers]
+        own = features[at]
+        differs = ((own != features) & ~(np.isnan(own) & np.isnan(features))).any(axis=1)
+        for some in rows.table.counts:
+            differs |= np.asarray((some.matrix[at] != some.matrix).sum(axis=1)).ravel() > 0
+        if differs.any():
             advice = "pass groups= if rows belong together but differ"
-            name = names[numbers[differs[0]]]
+            name = names[numbers[int(differs.argmax())]]
             raise complain("X", "be the same in all rows of an item", f"two kinds of rows for {name}", advice)
         return found
 
