@@ -1,0 +1,45 @@
+"""How far the consensus leaves the vote, and how far features are believed: both by hidden ratings."""
+
+import numpy as np
+import pytest
+
+from ordinoise.estimation import RepeatedLabels
+from ordinoise.estimation.raters.average import tilted, with_prior
+from ordinoise.estimation.raters.consensus import deferring, within
+
+POSTERIOR = np.array([[0.55, 0.4, 0.05], [0.1, 0.3, 0.6], [0.2, 0.45, 0.35]])
+GIVEN = np.array([[2.0, 3.0, 0.0], [0.0, 3.0, 2.0], [1.0, 0.0, 1.0]])
+
+
+def test_the_vote_stands_unless_the_expected_distance_falls_by_more() -> None:
+    """The first two items are 0 by .1 and 2 by .2 grades; the vote on both is 1, and any of the third's."""
+    assert deferring(POSTERIOR, GIVEN, 0.0).tolist() == [0, 2, 1]
+    assert deferring(POSTERIOR, GIVEN, 0.15).tolist()[:2] == [1, 2]
+    assert deferring(POSTERIOR, GIVEN, np.inf).tolist() == [1, 1, 2]
+
+
+def test_a_posterior_is_kept_in_the_range_of_the_grades_given() -> None:
+    inside = within(POSTERIOR, GIVEN, np.array([False, False, True]))
+    assert (inside[[0, 1], [2, 0]] == 0).all()
+    np.testing.assert_allclose(inside[2], POSTERIOR[2])
+    np.testing.assert_allclose(inside.sum(axis=1), 1.0)
+
+
+def test_a_prior_of_power_zero_says_nothing_and_of_power_one_is_itself() -> None:
+    prior = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.2, 0.5, 0.3]])
+    np.testing.assert_allclose(tilted(prior, 1.0), prior)
+    np.testing.assert_allclose(with_prior(POSTERIOR, tilted(prior, 0.0)), POSTERIOR, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:the noise is weakly identified")
+def test_features_that_say_nothing_change_nothing() -> None:
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=150)
+    ratings = np.digitize(score[:, None] + 0.6 * rng.normal(size=(150, 4)), [-0.8, 0.1, 1.0])
+    items = np.repeat(np.arange(150), 4)
+    plain, featured = (
+        RepeatedLabels(n_bootstrap=0, random_state=0).fit(items, None, ratings.ravel(), X=X)
+        for X in (None, rng.normal(size=(150, 2)))
+    )
+    np.testing.assert_array_equal(featured.consensus_, plain.consensus_)
+    np.testing.assert_allclose(featured.posterior_, plain.posterior_)
