@@ -73,6 +73,11 @@ class GradedTable:
         """Names of the features that are categories."""
         return [column.name for column in self.columns if column.role == "feature" and column.kind == "category"]
 
+    @property
+    def texts(self) -> list[str]:
+        """Names of the features that are free text."""
+        return [column.name for column in self.columns if column.role == "feature" and column.kind == "text"]
+
     def text_cells(self, rows: ArrayLike) -> list[tuple[str | None, ...]]:
         """The cells of some rows of the file as text, one per column, None where missing."""
         chosen = self.frame[np.asarray(rows, dtype=np.int64)]
@@ -85,6 +90,7 @@ def graded_table(
     *,
     order: Sequence[object] | str | None = None,
     ignore: Collection[str] = (),
+    text: Collection[str] = (),
     header: bool = True,
     item: str | None = None,
     rater: str | None = None,
@@ -102,6 +108,8 @@ def graded_table(
         Grades from lowest to highest; required unless they are numbers. It may include grades that no row has.
     ignore : collection of str
         Columns that are not features.
+    text : collection of str
+        Columns of free text, whatever their cells look like.
     header : bool
         Whether the first row of a CSV file has the names of the columns; otherwise they are column_1, column_2, ...
     item, rater, group : str, optional
@@ -115,7 +123,7 @@ def graded_table(
     """
     named = {"item": item, "rater": rater, "group": group}
     ids = {option: name for option, name in named.items() if name is not None}
-    opened = read_opened(path, header=header, keep_text=tuple(ids.values()))
+    opened = read_opened(path, header=header, keep_text=(*ids.values(), *text))
     frame = opened.frame
     is_doubtful = header and looks_like_data(frame.columns)
     if target not in frame.columns and is_doubtful:
@@ -123,7 +131,7 @@ def graded_table(
         raise complain("target", "name a column of the file", got, NO_HEADER)
     classes, labels, rows = graded_rows(frame, target, order)
     names = {option: _names(frame, option, name, rows) for option, name in ids.items()}
-    roles = _roles(opened, target, ignore, ids)
+    roles = _roles(opened, target, ignore, ids, text)
     if "item" in names:
         roles |= _differing(frame[rows], names["item"], roles)
     columns = tuple(findings_of(frame.get_column(name), *role) for name, role in roles.items())
@@ -152,7 +160,9 @@ def _names(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[A
     return np.array(texts.to_list())
 
 
-def _roles(opened: Opened, target: str, ignore: Collection[str], ids: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+def _roles(
+    opened: Opened, target: str, ignore: Collection[str], ids: Mapping[str, str], text: Collection[str]
+) -> dict[str, tuple[str, str]]:
     """The requested role of every column, and the reason for it."""
     frame = opened.frame
     ignored = {as_column("ignore", name, frame.columns) for name in ignore}
@@ -161,7 +171,10 @@ def _roles(opened: Opened, target: str, ignore: Collection[str], ids: Mapping[st
     for option, name in ids.items():
         if name == target:
             raise complain(option, "not name the target", repr(target))
-    roles = dict.fromkeys(frame.columns, ("feature", ""))
+    prose = {as_column("text", name, frame.columns) for name in text}
+    if prose & {target, *ignored, *ids.values()}:
+        raise complain("text", "name features", repr(sorted(prose & {target, *ignored, *ids.values()})[0]))
+    roles = dict.fromkeys(frame.columns, ("feature", "")) | dict.fromkeys(prose, ("text", ""))
     roles |= dict.fromkeys(opened.nested, ("ignored", "its cells are lists or objects"))
     roles |= dict.fromkeys(ignored, ("ignored", "as requested")) | {target: ("target", "")}
     return roles | {name: ("id", f"it names the {option}s") for option, name in ids.items()}

@@ -170,8 +170,9 @@ class Task:
 
     @property
     def categories(self) -> tuple[str, ...]:
-        """Columns whose text is a category, even if a file has only digits in them."""
-        return tuple(column.name for column in self.columns if column.role == "feature" and column.kind == "category")
+        """Columns that are read as text, even if a file has only digits in them: categories and free text."""
+        kinds = ("category", "text")
+        return tuple(column.name for column in self.columns if column.role == "feature" and column.kind in kinds)
 
 
 def read_model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:

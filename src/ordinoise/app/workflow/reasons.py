@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,12 @@ from ordinoise.app.record import AuditRecord, Contribution, Similar, Suspect, Wo
 from ordinoise.app.workflow.fit import FileAudit
 from ordinoise.audit.contributions import column_contributions
 from ordinoise.audit.neighbors import similar_rows
+from ordinoise.classifiers.words import Word, word_contributions
 
 # Most columns per suspect, and the least log-odds worth naming; round numbers, chosen by no run.
 MOST_REASONS, LEAST = 5, 0.1
+# The same for words.
+MOST_WORDS, LEAST_WORD = 12, 0.05
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,21 @@ def reasons_of(found: FileAudit, chosen: Ints) -> list[Why]:
     toward, against = issues.suggested[chosen], issues.recorded[chosen]
     added = column_contributions(model, table.features, chosen, toward, against, random_state=found.request.seed)
     near = similar_rows(model.table_of(table.features), chosen)
+    words = word_contributions(model, table.features[chosen], toward, against)
     return [
-        Why(_strongest(added.names, values), (), _similar(found, neighbors))
-        for values, neighbors in zip(added.values, near, strict=True)
+        Why(_strongest(added.names, values), _strongest_words(said), _similar(found, neighbors))
+        for values, said, neighbors in zip(added.values, words, near, strict=True)
     ]
+
+
+def _strongest_words(said: Sequence[Word]) -> tuple[WordContribution, ...]:
+    """The strongest words of a row, in the order of the text."""
+    order = sorted(range(len(said)), key=lambda at: -abs(said[at].contribution))[:MOST_WORDS]
+    return tuple(
+        WordContribution(word.column, round(word.contribution, 4), word.start, word.end)
+        for word in (said[at] for at in sorted(order))
+        if abs(word.contribution) >= LEAST_WORD
+    )
 
 
 def _strongest(
@@ -67,9 +82,11 @@ def reasons_in_words(record: AuditRecord) -> dict[str, list[str]]:
 
 def _listed(record: AuditRecord, suspect: Suspect, sign: int) -> str:
     cells = dict(zip([column.name for column in record.columns], suspect.cells, strict=True))
+    texts = {word.column for word in suspect.words}  # whose words say more than the whole
     parts = [
         (reason.value, reason.column if cells.get(reason.column) is None else f"{reason.column}={cells[reason.column]}")
         for reason in suspect.contributions
+        if reason.column not in texts
     ]
     parts += [(word.value, (cells[word.column] or "")[word.start : word.end]) for word in suspect.words]
     strongest = sorted((part for part in parts if sign * part[0] > 0), key=lambda part: -abs(part[0]))

@@ -40,6 +40,8 @@ class Request(GradedFile):
     ----------
     ignore
         Column that is not a feature; may be repeated.
+    text
+        Column of free text, whatever its cells look like; may be repeated. Long texts are found without it.
     item
         Column that names what each row is a grade of, if something has several grades; they are held out together.
     rater
@@ -63,6 +65,7 @@ class Request(GradedFile):
     """
 
     ignore: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
     item: str | None = None
     rater: str | None = None
     group: str | None = None
@@ -84,7 +87,8 @@ class Request(GradedFile):
         names = ("order", "no_header", "learner", "noise", "answer", "prior_rate", "decision", "seed")
         options = {name: settings[name] for name in names}
         options |= {name: settings.get(name) for name in ("item", "rater", "group")}
-        return cls(file, target=target, ignore=tuple(settings["ignore"]), **options)
+        options |= {name: tuple(settings[name]) for name in ("ignore", "text")}
+        return cls(file, target=target, **options)
 
 
 @dataclass(frozen=True, kw_only=True)
