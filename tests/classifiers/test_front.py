@@ -40,7 +40,9 @@ FOLDS = "repeating a row moves rows between folds; weighting it does not"
 @parametrize_with_checks(
     # The mode, since the checks hold `predict` to the most probable class.
     [OrdinalClassifier("mlp", decision="mode", n_folds=2, n_rounds=1, n_jobs=1, random_state=0)],
-    expected_failed_checks=lambda _: TEXT_CHECKS | {"check_sample_weight_equivalence_on_dense_data": FOLDS},
+    expected_failed_checks=lambda _: (
+        TEXT_CHECKS | {f"check_sample_weight_equivalence_on_{form}_data": FOLDS for form in ("dense", "sparse")}
+    ),
 )
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)
