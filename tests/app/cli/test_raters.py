@@ -117,7 +117,7 @@ def test_features_from_a_table_help_and_verified_grades_settle_their_items(folde
     record = read_ratings_record(folder / "raters")
     assert not set(names[:10]) & {item.item for item in record.suspects}
     roles = {column.name: column.role for column in record.columns}
-    assert roles["size"] == "feature"
+    assert roles == {"size": "feature", "kind": "feature"}  # not the grades that the table also has
 
 
 @pytest.mark.slow

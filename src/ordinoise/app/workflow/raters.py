@@ -176,6 +176,7 @@ def _about_items(
         return None, table.cells, columns
     grades = [name for name in (request.rater, request.grade) if name is not None]
     grades += [] if request.wide is None else [name.strip() for name in request.wide.split(",")]
+    grades += [] if table.raters is None else np.unique(table.raters).tolist()  # also as columns of their own
     frame, cells, columns = item_features(request.features, table.item, table.items, grades)
     categories = [column.name for column in columns if column.role == "feature" and column.kind == "category"]
     coding = Columns.of(frame, categories)
