@@ -24,7 +24,7 @@ def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
         share = (2 * grade + 1) / 6
         pools = [GOOD if rng.random() < share else BAD if rng.random() < 0.8 else IDLE for _ in range(9)]
         recorded = 2 - grade if number % 20 == 0 else grade
-        rows.append((" ".join(rng.choice(pool.split()) for pool in pools), f"{number % 4}", recorded + 1))
+        rows.append((" ".join(rng.choice(pool.split()) for pool in pools), f"kind {number % 4}", recorded + 1))
     path = tmp_path_factory.mktemp("reviews") / "reviews.csv"
     pl.DataFrame(rows, schema=["text", "code", "stars"], orient="row").write_csv(path)
     return path
@@ -37,7 +37,7 @@ def test_words_speak_for_the_suggestion(reviews: Path, tmp_path: Path) -> None:
     result = run("audit", reviews, *words)
     assert result.code == 0, result.err
     record = read_record(tmp_path / "audit")
-    assert [column.kind for column in record.columns] == ["text", "number", "number"]
+    assert [column.kind for column in record.columns] == ["text", "category", "number"]
     worst = record.suspects[0]
     assert worst.recorded != worst.suggested
     said = {(worst.cells[0] or "")[word.start : word.end]: word.value for word in worst.words}

@@ -84,7 +84,8 @@ class Counts:
         """The columns as a model of these rows reads them, every row of length one (or zero)."""
         from sklearn.preprocessing import normalize
 
-        return normalize(self.weighted(self.rarity(rows)))
+        coded = self.weighted(self.rarity(rows))
+        return normalize(coded) if coded.shape[1] else coded  # a text may have no n-gram that counts
 
     def weighted(self, weights: Weights) -> Any:
         """The columns as a model reads them."""
