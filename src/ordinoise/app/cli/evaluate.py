@@ -14,6 +14,7 @@ def evaluate(
     trusted: bool = False,
     target: str | None = None,
     no_header: bool = False,
+    embeddings: Path | None = None,
     json: Json = False,
 ) -> None:
     """Score a model on a table: on its recorded grades, and corrected for their noise.
@@ -32,12 +33,14 @@ def evaluate(
         Column of grades; named as in training by default.
     no_header
         The first row of the CSV file is data; its columns are called column_1, column_2, ...
+    embeddings
+        File with one vector per row, if the model was made with one.
     """
     from ordinoise.app.cli._console import console
     from ordinoise.app.cli._findings import print_json, show_belief, show_scores
     from ordinoise.app.workflow.model import evaluate_file
 
-    scores = evaluate_file(model, file, trusted=trusted, target=target, header=not no_header)
+    scores = evaluate_file(model, file, trusted=trusted, target=target, header=not no_header, embeddings=embeddings)
     if json:
         facts = ("n_samples", "confidence", "in_doubt", "answer", "reason")
         print_json({"scores": scores.to_dict(), **{name: getattr(scores, name) for name in facts}})

@@ -16,6 +16,7 @@ def predict(
     decision: str | None = None,
     confidence: float | None = None,
     no_header: bool = False,
+    embeddings: Path | None = None,
     json: Json = False,
 ) -> None:
     """Add the predicted grade and the probability of each grade to every row of a table.
@@ -36,6 +37,8 @@ def predict(
         Also add the lowest and highest grade of a prediction set with this coverage, such as 0.9.
     no_header
         The first row of the CSV file is data; its columns are called column_1, column_2, ...
+    embeddings
+        File with one vector per row, if the model was made with one.
     """
     from ordinoise._files import refuse_existing
 
@@ -45,7 +48,15 @@ def predict(
     from ordinoise.app.workflow.model import predict_file, write_predictions
 
     is_text = not json if out is None else out.suffix.lower() in (".csv", ".tsv")
-    frame = predict_file(model, file, decision=decision, confidence=confidence, as_stored=is_text, header=not no_header)
+    frame = predict_file(
+        model,
+        file,
+        decision=decision,
+        confidence=confidence,
+        as_stored=is_text,
+        header=not no_header,
+        embeddings=embeddings,
+    )
     if out is not None:
         write_predictions(frame, file, out)
         counts = frame[next(name for name in frame.columns if name.startswith("predicted_"))].value_counts(sort=True)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import Ints, complain
 from ordinoise.app.tables.dialect import NO_HEADER, looks_like_data
+from ordinoise.app.tables.embeddings import check_no_clash, read_embeddings
 from ordinoise.app.tables.misuse import cautions, check_no_copy
 from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.tables.target import Classes, graded_rows
@@ -51,6 +52,8 @@ class GradedTable:
         Sentences on columns that should perhaps not be features, each with what to do.
     items, raters, groups : text array of shape (n_graded,) or None
         What each row is a grade of, who gave it, and what it belongs to, if columns were named for them.
+    embedded : tuple of str
+        Features that come from a file of embeddings.
     """
 
     path: Path
@@ -67,6 +70,7 @@ class GradedTable:
     items: NDArray[Any] | None = None
     raters: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
+    embedded: tuple[str, ...] = ()
 
     @property
     def categories(self) -> list[str]:
@@ -91,6 +95,7 @@ def graded_table(
     order: Sequence[object] | str | None = None,
     ignore: Collection[str] = (),
     text: Collection[str] = (),
+    embeddings: str | Path | None = None,
     header: bool = True,
     item: str | None = None,
     rater: str | None = None,
@@ -110,6 +115,8 @@ def graded_table(
         Columns that are not features.
     text : collection of str
         Columns of free text, whatever their cells look like.
+    embeddings : str or Path, optional
+        A file for `read_embeddings`, with one vector per row of the file; they are features too.
     header : bool
         Whether the first row of a CSV file has the names of the columns; otherwise they are column_1, column_2, ...
     item, rater, group : str, optional
@@ -135,10 +142,12 @@ def graded_table(
     if "item" in names:
         roles |= _differing(frame[rows], names["item"], roles)
     columns = tuple(findings_of(frame.get_column(name), *role) for name, role in roles.items())
-    _check_features(frame, columns, rows)
+    vectors = pl.DataFrame() if embeddings is None else read_embeddings(embeddings, frame.height)
+    check_no_clash(frame.columns, vectors.columns)
+    _check_features(frame, columns, rows, has_more=embeddings is not None)
     check_no_copy(frame, target, columns, labels, rows)
     # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.
-    made = features_of(frame, columns)
+    made = pl.DataFrame([*features_of(frame, columns).get_columns(), *vectors.get_columns()])
     made = made if len(rows) == frame.height else made[rows]
     messages = tuple(_messages(columns, frame.height - len(rows)))
     if is_doubtful:
@@ -147,6 +156,7 @@ def graded_table(
     return GradedTable(
         Path(path), frame, target, classes, columns, rows, labels, made, messages, opened.digest, found,
         names.get("item"), names.get("rater"), names.get("group"),
+        tuple(vectors.columns),
     )  # fmt: skip
 
 
@@ -194,14 +204,14 @@ def _differing(
     return found
 
 
-def _check_features(frame: pl.DataFrame, columns: Sequence[ColumnFindings], rows: Ints) -> None:
+def _check_features(frame: pl.DataFrame, columns: Sequence[ColumnFindings], rows: Ints, *, has_more: bool) -> None:
     """Refuse a table without features, and features without a value in the graded rows."""
     wanted = [column for column in columns if column.role == "feature"]
     for column in wanted:
         if frame.get_column(column.name)[rows].null_count() == len(rows):
             got = f"only missing cells in column {column.name!r}"
             raise complain("file", "have a value in every feature", got, f"--ignore {column.name} skips it")
-    if not wanted:
+    if not wanted and not has_more:
         reasons = "; ".join(f"{column.name!r}: {column.note}" for column in columns if column.role == "ignored")
         raise complain(
             "file", "have a column to learn from", f"none besides the target ({reasons or 'no other column'})"

@@ -139,6 +139,7 @@ def _table_and_model(
         order=request.order,
         ignore=request.ignore,
         text=request.text,
+        embeddings=request.embeddings,
         item=request.item,
         rater=request.rater,
         group=request.group,

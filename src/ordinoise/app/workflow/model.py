@@ -24,6 +24,7 @@ from ordinoise.app.tables import (
     write_lines,
     write_table,
 )
+from ordinoise.app.tables.embeddings import PREFIX, read_embeddings
 from ordinoise.app.tables.writer import LINES
 from ordinoise.classifiers import load_model
 from ordinoise.labels import RULES, decide
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 # The report of a fit lists this many suspects, as many as its page shows at most.
 SHOWN_SUSPECTS = 100
 FEATURE_KINDS = ("number", "flag", "date", "category", "text")
-TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 2
+TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 3
 
 
 def fit_file(
@@ -78,7 +79,13 @@ def fit_file(
 
 
 def evaluate_file(
-    model: Path, file: Path, *, trusted: bool = False, target: str | None = None, header: bool = True
+    model: Path,
+    file: Path,
+    *,
+    trusted: bool = False,
+    target: str | None = None,
+    header: bool = True,
+    embeddings: Path | None = None,
 ) -> Evaluation:
     """Every metric of a model on a file it was not fitted to, on the recorded grades and corrected for their noise.
 
@@ -100,7 +107,7 @@ def evaluate_file(
     fitted, task = read_model(model)
     frame = read_table(file, keep_text=task.categories, header=header)
     labels, rows = grades_of(frame, task.target if target is None else target, fitted.classes_.tolist())
-    return evaluate(fitted, features_of(frame[rows], task.columns), labels, None if trusted else "model")
+    return evaluate(fitted, _features(frame, task, embeddings)[rows], labels, None if trusted else "model")
 
 
 def predict_file(
@@ -111,6 +118,7 @@ def predict_file(
     confidence: float | None = None,
     as_stored: bool = True,
     header: bool = True,
+    embeddings: Path | None = None,
 ) -> pl.DataFrame:
     """The table of a file with columns added for the predicted grade and the probability of each grade.
 
@@ -136,7 +144,7 @@ def predict_file(
     fitted, task = read_model(model)
     stored = read_stored(file, header=header)
     frame = typed_columns(stored.get_columns(), task.categories)
-    probabilities = fitted.predict_proba(features_of(frame, task.columns))
+    probabilities = fitted.predict_proba(_features(frame, task, embeddings))
     grades = fitted.classes_[decide(probabilities, fitted.decision if decision is None else decision)]
     added = [pl.Series(f"predicted_{task.target}", grades)]
     if confidence is not None:
@@ -161,12 +169,29 @@ def write_predictions(graded: pl.DataFrame, file: Path, out: Path) -> None:
         write_table(graded, out)
 
 
+def _features(frame: pl.DataFrame, task: Task, embeddings: Path | None) -> pl.DataFrame:
+    """The features of every row of a table, with its embeddings if the model was made with some."""
+    made = features_of(frame, task.columns)
+    if task.n_embedded == 0 and embeddings is None:
+        return made
+    if embeddings is None or task.n_embedded == 0:
+        rule = "be given, as when the model was made" if task.n_embedded else "be left out, as when the model was made"
+        raise complain("embeddings", rule, "none" if embeddings is None else repr(str(embeddings)))
+    vectors = read_embeddings(embeddings, frame.height)
+    if vectors.width != task.n_embedded:
+        raise complain(
+            "embeddings", f"have {task.n_embedded} numbers per row, as when the model was made", vectors.width
+        )
+    return pl.DataFrame([*made.get_columns(), *vectors.get_columns()])
+
+
 @dataclass(frozen=True)
 class Task:
-    """How a model reads a file: the column of grades, and the columns of the training table."""
+    """How a model reads a file: the column of grades, the columns of the training table, the length of embeddings."""
 
     target: str
     columns: tuple[ColumnFindings, ...]
+    n_embedded: int = 0
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -192,6 +217,7 @@ def read_model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:
 def _write_task(folder: Path, table: GradedTable) -> None:
     columns = [asdict(column) for column in table.columns]
     content = {"format": FORMAT, "format_version": FORMAT_VERSION, "target": table.target, "columns": columns}
+    content["n_embedded"] = len(table.embedded)
     write_whole(folder / TASK, json.dumps(content, allow_nan=False).encode())
 
 
@@ -203,7 +229,9 @@ def _task_from(found: Any, folder: Path) -> Task:
         advice = "it was written by another version of ordinoise; fit the model again"
         raise complain("model", f"hold a task of format version {FORMAT_VERSION}", version, advice)
     try:
-        task = Task(found["target"], tuple(ColumnFindings(**column) for column in found["columns"]))
+        task = Task(
+            found["target"], tuple(ColumnFindings(**column) for column in found["columns"]), found["n_embedded"]
+        )
         for text in (task.target, *(text for one in task.columns for text in (one.name, one.kind, one.role))):
             text.encode()  # it is text, without halves of characters
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -217,7 +245,8 @@ def _check_fits(task: Task, model: OrdinalClassifierBase) -> None:
     names = [column.name for column in task.columns]
     features = [column for column in task.columns if column.role == "feature"]
     expected = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    vectors = [f"{PREFIX}{at + 1}" for at in range(task.n_embedded if type(task.n_embedded) is int else 0)]
     is_known = all(column.kind in FEATURE_KINDS for column in features)
-    if not is_known or len(set(names)) < len(names) or [column.name for column in features] != expected:
+    if not is_known or len(set(names)) < len(names) or [column.name for column in features] + vectors != expected:
         got = f"columns {names}"
         raise complain("model", f"hold a {TASK} with the features {expected}", got, "the folder is damaged")

@@ -10,7 +10,7 @@ import numpy as np
 from ordinoise._validation import Ints
 from ordinoise.app.record import AuditRecord, Contribution, Similar, Suspect, WordContribution
 from ordinoise.app.workflow.fit import FileAudit
-from ordinoise.audit.contributions import column_contributions
+from ordinoise.audit.contributions import column_contributions, feature_names
 from ordinoise.audit.neighbors import similar_rows
 from ordinoise.classifiers.words import Word, word_contributions
 
@@ -34,9 +34,14 @@ def reasons_of(found: FileAudit, chosen: Ints) -> list[Why]:
     if not len(chosen):
         return []
     model, table, issues = found.model, found.table, found.issues
+    groups = {"embeddings": table.embedded}
     toward, against = issues.suggested[chosen], issues.recorded[chosen]
-    added = column_contributions(model, table.features, chosen, toward, against, random_state=found.request.seed)
-    near = similar_rows(model.table_of(table.features), chosen)
+    added = column_contributions(
+        model, table.features, chosen, toward, against, groups=groups, random_state=found.request.seed
+    )
+    rows = model.table_of(table.features)
+    embedded = np.flatnonzero(np.isin(feature_names(model, rows), table.embedded))
+    near = similar_rows(rows, chosen, embedded=embedded)
     words = word_contributions(model, table.features[chosen], toward, against)
     return [
         Why(_strongest(added.names, values), _strongest_words(said), _similar(found, neighbors))

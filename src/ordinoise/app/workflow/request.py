@@ -42,6 +42,8 @@ class Request(GradedFile):
         Column that is not a feature; may be repeated.
     text
         Column of free text, whatever its cells look like; may be repeated. Long texts are found without it.
+    embeddings
+        File with one vector per row of the table, added to the features: .npy, Parquet or Feather.
     item
         Column that names what each row is a grade of, if something has several grades; they are held out together.
     rater
@@ -66,6 +68,7 @@ class Request(GradedFile):
 
     ignore: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
+    embeddings: Path | None = None
     item: str | None = None
     rater: str | None = None
     group: str | None = None
@@ -79,7 +82,8 @@ class Request(GradedFile):
 
     def settings(self) -> dict[str, Any]:
         """The options that change the result, as plain values for JSON."""
-        return {name: value for name, value in asdict(self).items() if name not in ("file", "target", "jobs")}
+        plain = {name: value for name, value in asdict(self).items() if name not in ("file", "target", "jobs")}
+        return plain | {"embeddings": None if self.embeddings is None else str(self.embeddings.resolve())}
 
     @classmethod
     def from_settings(cls, file: Path, target: str, settings: dict[str, Any]) -> Request:
@@ -88,6 +92,7 @@ class Request(GradedFile):
         options = {name: settings[name] for name in names}
         options |= {name: settings.get(name) for name in ("item", "rater", "group")}
         options |= {name: tuple(settings[name]) for name in ("ignore", "text")}
+        options["embeddings"] = None if settings["embeddings"] is None else Path(settings["embeddings"])
         return cls(file, target=target, **options)
 
 
