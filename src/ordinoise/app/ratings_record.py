@@ -97,6 +97,11 @@ class RatersRecord:
     ordinoise: str
 
     @property
+    def suspicion(self) -> str:
+        """What `probability_wrong` of an item is called."""
+        return "probability that the consensus is wrong"
+
+    @property
     def n_graded(self) -> int:
         """Number of items, each of which has a consensus."""
         return self.n_items

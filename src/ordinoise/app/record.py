@@ -152,6 +152,11 @@ class AuditRecord:
     says_nothing: bool = False
 
     @property
+    def suspicion(self) -> str:
+        """What `probability_wrong` of a suspect is called; unless the noise is believed, the record gets no credit."""
+        return "probability wrong" if self.noise.answer == "corrected" else "chance of another grade"
+
+    @property
     def left_out(self) -> tuple[ColumnFindings, ...]:
         """Columns that are not features, though nobody asked for that."""
         return tuple(one for one in self.columns if one.role == "ignored" and one.note != "as requested")

@@ -139,7 +139,7 @@ def show_suspects(screen: Console, record: AuditRecord) -> None:
         (str(one.row), one.recorded, one.suggested, f"{one.probability_wrong:.0%}", f"{one.expected_distance:.2f}")
         for one in record.suspects[:SHOWN_SUSPECTS]
     )
-    columns = ("row", "recorded", "suggested", "probability wrong", "expected distance")
+    columns = ("row", "recorded", "suggested", record.suspicion, "expected distance")
     note = "Rows are numbered from 0; the header is not counted."
     title = f"The {len(rows)} most suspicious of {record.n_graded:,} grades"
     screen.print(rich_table(TextTable(title, columns, rows, (note,))))

@@ -152,7 +152,8 @@ def _gauge(findings: Findings) -> Mapping[str, float]:
     record = findings.record
     if record.wrong_low is None or record.wrong_high is None or record.says_nothing:
         return {}
-    end = min(max(1.25 * record.wrong_high, 0.02 * record.n_graded, 1.0), max(record.n_graded, 1))
+    end = max(1.25 * record.wrong_high, 0.02 * record.n_graded, 1.0)
+    end = max(record.n_graded, 1) if end > record.n_graded / 2 else end  # enlarged only where few are wrong
     places = {"low": record.wrong_low, "high": record.wrong_high}
     if record.wrong is not None:
         places["value"] = record.wrong

@@ -64,6 +64,7 @@ class ReviewDesk:
             "columns": [asdict(column) for column in record.columns],
             "n_graded": record.n_graded,
             "is_ratings": self.is_ratings,
+            "suspicion": record.suspicion,
             "name": Path(record.source).name,
             "subject": f"{record.digest[:16]}-{record.target}",
             "keys": grade_keys(record.classes),

@@ -21,7 +21,7 @@ export class View {
     const { is_ratings: isRatings } = model.audit;
     find("row-title").textContent = model.title(item.row);
     find("row-place").textContent = `${place} of ${model.view.length} · ${isRatings ? `no. ${item.rank} to read again` : `suspect no. ${item.rank}`}`;
-    fill(find("row-probability"), make("strong", {}, percent(item.probability_wrong)), isRatings ? " probability that the consensus is wrong" : " probability of being wrong");
+    fill(find("row-probability"), make("strong", {}, percent(item.probability_wrong)), ` ${model.audit.suspicion}`);
     fill(find("why"), ...item.reasons.map((words) => make("p", {}, words)), ...speaking(item, this.model.audit.columns));
     this.evidence(item);
     this.judgement();
