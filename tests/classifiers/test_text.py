@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ordinoise import OrdinalBoostingClassifier, OrdinalClassifier, OrdinalMLPClassifier, find_label_issues, load_model
 from ordinoise.classifiers.words import word_contributions
+from ordinoise.estimation import IdentifiabilityWarning
 
 SAYINGS = {
     1: ["awful and broken", "terrible waste of money", "awful, terrible"],
@@ -160,3 +161,16 @@ def test_the_front_door_and_the_audit_take_sparse_matrices(tmp_path: Path) -> No
     estimator = OrdinalMLPClassifier(hidden_layer_sizes=(), max_iter=5, random_state=0)
     issues = find_label_issues(COUNTS, GRADES, noise=np.eye(3) * 0.8 + 0.2 / 3, estimator=estimator, n_folds=2)
     assert len(issues.probability_wrong) == 120
+
+
+def test_texts_that_say_nothing_leave_the_class_shares(tmp_path: Path) -> None:
+    shuffled = np.random.default_rng(3).permutation(STARS)
+    fitted = OrdinalClassifier(n_folds=2, n_rounds=1, n_jobs=1, random_state=0)
+    with pytest.warns(IdentifiabilityWarning, match="say next to nothing"):
+        fitted.fit(pl.DataFrame({"text": TEXTS}), shuffled)
+    assert "no-signal" in fitted.noise_.doubt_codes
+    assert fitted.learner_ == "class shares"
+    frame = pl.DataFrame({"text": NEW_TEXTS})
+    np.testing.assert_allclose(np.ptp(fitted.predict_proba(frame), axis=0), 0, atol=1e-9)
+    fitted.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(frame), fitted.predict_proba(frame))
