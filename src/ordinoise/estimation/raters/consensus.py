@@ -12,15 +12,12 @@ from ordinoise.estimation.raters.average import Trial, with_prior
 from ordinoise.estimation.raters.ratings import Votes
 from ordinoise.labels import decide
 
-DEFERENCE, LITTLE_DEFERENCE = 0.25, 0.05
-"""Without names, the median of the grades stands unless the expected distance to the truth falls by more than this; the
-second where hidden ratings speak for the consensus. Of 0 to .4 on simulated raters without names (seeds 200 to 207):
-.05 was best or nearly so, but hidden ratings could not confirm it for all, and on texts it did harm where they did not.
-"""
-CONFIRMED, FEATURES_CONFIRMED = 3.0, 2.0
-"""Standard errors by which hidden ratings must be nearer to the consensus than to the vote, for little deference and
-for features to have a say. Conventions; on draws 100 to 102 of the texts the error fell with features at 1.7 and 2.6
-standard errors, and rose or stayed at 1.9 and less."""
+DEFERENCE = 0.05
+"""Without names, and where hidden ratings speak for the consensus, the median of the grades stands unless the expected
+distance to the truth falls by more than this. Of 0 to .4 on simulated raters without names (seeds 200 to 207) it was
+best or nearly so. Elsewhere the median stands: on texts every smaller deference did harm there."""
+CONFIRMED = 3.0
+"""Standard errors by which hidden ratings must be nearer to the consensus than to the vote. A convention."""
 
 
 def within(posterior: Floats, given: Floats, is_free: NDArray[np.bool_]) -> Floats:
@@ -48,8 +45,8 @@ def deferring(posterior: Floats, given: Floats, deference: float) -> Ints:
 
 
 def deference_by(trials: Sequence[Trial], prior: Floats | None = None) -> float:
-    """How much the vote is deferred to: little if hidden ratings speak for the consensus of the others."""
-    return LITTLE_DEFERENCE if nearer_than_vote(trials, prior) > CONFIRMED else DEFERENCE
+    """How much the vote is deferred to: altogether, unless hidden ratings speak for the consensus of the others."""
+    return DEFERENCE if nearer_than_vote(trials, prior) > CONFIRMED else np.inf
 
 
 def nearer_than_vote(trials: Sequence[Trial], prior: Floats | None = None) -> float:
@@ -64,5 +61,5 @@ def _nearer(trial: Trial, prior: Floats | None) -> Floats:
     posterior = trial.average.perception.posterior
     posterior = posterior if prior is None else with_prior(posterior, prior)
     inside = within(posterior, given, np.zeros(len(given), dtype=bool))
-    consensus, vote = (deferring(inside, given, least)[unseen.items] for least in (LITTLE_DEFERENCE, np.inf))
+    consensus, vote = (deferring(inside, given, least)[unseen.items] for least in (DEFERENCE, np.inf))
     return np.abs(unseen.grades - vote) - np.abs(unseen.grades - consensus).astype(np.float64)

@@ -28,7 +28,7 @@ from ordinoise._validation import (
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.base import IdentifiabilityWarning
 from ordinoise.estimation.raters.average import FAMILIES, Average, believed_prior, fit_average, refit
-from ordinoise.estimation.raters.consensus import FEATURES_CONFIRMED, deference_by, deferring, nearer_than_vote, within
+from ordinoise.estimation.raters.consensus import CONFIRMED, deference_by, deferring, nearer_than_vote, within
 from ordinoise.estimation.raters.features import default_classifier, prior_from_features
 from ordinoise.estimation.raters.matrices import Stop
 from ordinoise.estimation.raters.ratings import Known, Ratings, Votes
@@ -303,7 +303,7 @@ class RepeatedLabels(BaseEstimator):
                 break
             known = replace(known, prior=prior)
             average = refit(average, votes, known, families, stop)
-        if votes.shape[1] == 1 and nearer_than_vote(average.trials, known.prior) < FEATURES_CONFIRMED:
+        if votes.shape[1] == 1 and nearer_than_vote(average.trials, known.prior) < CONFIRMED:
             return before
         return average, known
 
