@@ -321,6 +321,20 @@ def test_text_from_the_file_stays_text(server: Server, context: BrowserContext, 
     assert tab.complaints == []
 
 
+def test_ten_rows_of_text_are_settled_with_their_words_in_sight(
+    server: Server, context: BrowserContext, audit: Path, record: AuditRecord
+) -> None:
+    tab = ReviewPage(context, server.address)
+    for suspect in record.suspects[:10]:
+        expect(tab.page.locator("#row-title")).to_have_text(f"Row {suspect.row}")
+        [word] = suspect.words
+        expect(tab.page.locator("#texts mark")).to_have_text((suspect.cells[5] or "")[word.start : word.end])
+        tab.press("a")
+        tab.saved()
+    assert _kept(audit) == {suspect.row: suspect.suggested for suspect in record.suspects[:10]}
+    assert tab.complaints == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1360])
 def test_it_can_be_read_and_reached_in_any_light_and_width(
