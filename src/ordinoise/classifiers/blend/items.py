@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,11 @@ from scipy.stats import binom
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.classifiers.blend.members import Recorded
 from ordinoise.classifiers.blend.mixture import Blend
-from ordinoise.estimation.raters.estimator import RepeatedLabels
 from ordinoise.labels import decide, distinct
 from ordinoise.noise import Noise
+
+if TYPE_CHECKING:
+    from ordinoise.estimation.raters.estimator import RepeatedLabels
 
 LEAST = 1e-12
 """Least share of a class, and least probability in a logarithm."""

@@ -14,7 +14,6 @@ from ordinoise.classifiers.blend.answers import gain_of, rated_answer
 from ordinoise.classifiers.blend.items import Consensus, Items
 from ordinoise.classifiers.blend.members import Recorded
 from ordinoise.classifiers.blend.mixture import Blend
-from ordinoise.estimation.raters.estimator import RepeatedLabels
 from ordinoise.estimation.resolution import needs_data
 from ordinoise.labels import as_column
 
@@ -34,6 +33,8 @@ def consensus_of(
     model: OrdinalClassifier, rated: Items, raters: Any, trusted: tuple[Ints, Ints] | None, seed: int
 ) -> Consensus:
     """What the ratings alone say about the items, by raters that are estimated or known."""
+    from ordinoise.estimation.raters.estimator import RepeatedLabels  # here: a prediction needs none of it
+
     asked = model.noise
     if isinstance(asked, str) or (isinstance(asked, RepeatedLabels) and needs_data(asked)):
         estimator = RepeatedLabels() if isinstance(asked, str) else clone(asked)
