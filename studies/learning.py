@@ -65,7 +65,7 @@ def nodules(data_dir: Path, _: str, seed: int) -> Rated:
     test = np.flatnonzero(is_test & (np.bincount(data.items) > 2))
     kept = ~is_test[data.items]
     train, items = np.unique(data.items[kept], return_inverse=True)
-    features = np.asarray(data.features)
+    features = np.asarray(data.features, dtype=np.float64)
     return Rated(features[train], items, None, data.labels[kept], features[test], medians[test], group_of[train])
 
 
