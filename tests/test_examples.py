@@ -39,6 +39,7 @@ def test_the_neighbours_layers_and_losses_read_our_tables() -> None:
     assert errors["dlordinal's CLM, forward"] < errors["dlordinal's CLM, plain"]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_the_digits_are_drawn_and_counted(tmp_path: Path) -> None:
     found = _example("digits_cnn")["main"](n_seeds=1, max_iter=1, out=tmp_path)

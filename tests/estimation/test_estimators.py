@@ -143,6 +143,7 @@ def test_clean_labels_get_little_noise() -> None:
     assert np.abs(fitted.noise_matrix_ - np.eye(4)).mean() < 0.01
 
 
+@pytest.mark.slow
 def test_trusted_labels_pull_the_estimate() -> None:
     rows = np.arange(0, 1200, 2)
     base = ESTIMATORS[2]

@@ -112,7 +112,11 @@ def _stopped(words: list[str], folder: Path, number: signal.Signals) -> tuple[in
 
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+    [
+        pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow),
+        (signal.SIGTERM, 143),
+        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.slow),
+    ],
     ids=lambda value: str(value),
 )
 def test_a_stopped_audit_says_so_by_its_code_and_leaves_nothing(number: signal.Signals, code: int, table: Path) -> None:

@@ -47,6 +47,7 @@ def _n_stored(path: Path) -> int:
         return int(connection.execute("SELECT count(*) FROM results").fetchone()[0])
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_and_run_again_writes_the_same_files_bit_for_bit(data_dir: Path, tmp_path: Path) -> None:
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     result = subprocess.run(_command(data_dir, whole), capture_output=True, text=True)

@@ -68,6 +68,7 @@ def test_a_table_of_which_everything_is_left_out_is_refused_with_the_reasons(use
     assert not (tmp_path / "audit").exists()
 
 
+@pytest.mark.slow
 def test_columns_that_say_something_are_not_called_useless(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     size = rng.normal(size=250)
