@@ -9,20 +9,17 @@ the folder of the documentation.
 
 from __future__ import annotations
 
-import argparse
 import os
-import shutil
-import tempfile
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from ordinoise.app.ratings_record import read_ratings_record
 from ordinoise.app.review.reasons import grade_keys
 from ordinoise.noise import adjacent, corrupt, inverse_decay, uniform
-from studies.tour import Tour, photograph, settle
+from studies.tour import Tour, main, photograph, settle
 
 N_WINES, N_EACH, N_DECISIONS = 500, 3, 12
 HABITS = {
@@ -127,14 +124,4 @@ def tour(docs: Path, folder: Path, data_dir: Path | None, browser: Browser) -> N
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--docs", type=Path, default=Path("docs"))
-    parser.add_argument("--data-dir", type=Path, help="folder of the real sets; ORDINOISE_DATA by default")
-    given = parser.parse_args()
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    with (
-        tempfile.TemporaryDirectory() as temporary,
-        sync_playwright() as playwright,
-        playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as opened,
-    ):
-        tour(given.docs.resolve(), Path(temporary), given.data_dir, opened)
+    main(__doc__, tour)

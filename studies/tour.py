@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -163,8 +163,9 @@ def _split(folder: Path) -> None:
     clean.filter(held_out).write_csv(folder / "clean.csv")
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(description: str | None, tour: Callable[[Path, Path, Path | None, Browser], None]) -> None:
+    """Read the options and take the tour in an empty folder with an open browser."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--docs", type=Path, default=Path("docs"))
     parser.add_argument("--data-dir", type=Path, help="folder of the real sets; ORDINOISE_DATA by default")
     given = parser.parse_args()
@@ -175,3 +176,7 @@ if __name__ == "__main__":
         playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]) as opened,
     ):
         tour(given.docs.resolve(), Path(temporary), given.data_dir, opened)
+
+
+if __name__ == "__main__":
+    main(__doc__, tour)

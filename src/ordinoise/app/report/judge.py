@@ -15,8 +15,9 @@ from ordinoise.app.report.matrix import MatrixTable, matrix_table
 from ordinoise.app.report.page import rendered
 from ordinoise.app.report.svg import ACCENT, INK, MUTED, SURFACE, WRONG, Chart, chart, new_figure, remove_frame
 from ordinoise.app.report.words import counted, number, squeezed
+from ordinoise.estimation.raters.summary import Estimate
 from ordinoise.scoring.judges import Judgment
-from ordinoise.scoring.judges.result import Difference, Estimate, SystemScore
+from ordinoise.scoring.judges.result import Difference, SystemScore
 
 # Width in pixels, and the most systems, pairs and matrices of systems on the page; chosen by eye on the page.
 WIDTH = 680

@@ -10,12 +10,13 @@ import numpy as np
 from scipy.stats import t as student
 
 from ordinoise._validation import Floats, as_count, as_generator, as_number
+from ordinoise.estimation.raters.summary import Estimate
 from ordinoise.noise.record import Doubt, Noise
 from ordinoise.scoring.judges.advice import more_to_halve, next_rows
 from ordinoise.scoring.judges.estimate import Counts, Means, estimated_means, intervals
 from ordinoise.scoring.judges.grades import Grades, grade_names, mean_step, read_grades
 from ordinoise.scoring.judges.matrix import by_system, judge_noise, not_random, probability_of_one_matrix, reverse_table
-from ordinoise.scoring.judges.result import Difference, Estimate, Judgment, SystemScore
+from ordinoise.scoring.judges.result import Difference, Judgment, SystemScore
 
 __all__ = ["Judgment", "judge"]
 

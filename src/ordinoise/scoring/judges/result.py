@@ -8,24 +8,13 @@ from typing import Any
 
 from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints
+from ordinoise.estimation.raters.summary import Estimate
 from ordinoise.noise import Noise
 from ordinoise.noise.record import Doubt
 
 # Probabilities of one matrix from which the judge counts as fair to all systems or as leaning; round numbers, chosen by
 # no run.
 ALIKE, APART = 0.9, 0.1
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with the ends of its interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 @dataclass(frozen=True)
