@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from export.runtime import assert_same_answers
+from export.runtime import answers, assert_same_answers
 
 pytest.importorskip("lightgbm")
 
@@ -24,6 +24,15 @@ def test_a_blend_answers_as_its_file(training: Any, tmp_path: Path) -> None:
     model = OrdinalClassifier(**FAST).fit(training, Y)
     model.to_onnx(tmp_path / "model.onnx")
     assert_same_answers(model, tmp_path / "model.onnx", GAPS.astype(np.float32))
+
+
+def test_class_shares_answer_as_their_file(tmp_path: Path) -> None:
+    model = OrdinalClassifier(**FAST).fit(X, np.random.default_rng(1).permutation(Y))
+    assert model.learner_ == "class shares"
+    model.to_onnx(tmp_path / "model.onnx")
+    label, probabilities = answers(tmp_path / "model.onnx", X.astype(np.float32))
+    np.testing.assert_allclose(probabilities, model.predict_proba(X), rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(label, model.predict(X))
 
 
 def test_networks_and_trees_of_a_blend_read_the_same_categories(tmp_path: Path) -> None:
