@@ -52,6 +52,14 @@ def test_too_many_folds_are_refused() -> None:
         stratified_folds(np.array([0, 1, 1]), 5, np.random.default_rng(0))
 
 
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_numbers_whose_squares_are_none_are_scaled_as_others_are(unit: float) -> None:
+    X, rows, weights = np.random.default_rng(0).normal(3.0, 2.0, (50, 2)), np.arange(50), np.ones(50)
+    center, scale = center_and_scale(X * unit, rows, weights)
+    plain = center_and_scale(X, rows, weights)
+    np.testing.assert_allclose([center / unit, scale / unit], plain)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_center_and_scale_are_the_weighted_mean_and_deviation(dtype: type) -> None:
     rng = np.random.default_rng(0)

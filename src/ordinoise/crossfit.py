@@ -16,6 +16,7 @@ from ordinoise._validation import Floats, Ints, as_count, complain
 
 FitPredict = Callable[[Ints, Ints, int], Floats]
 
+LARGEST_SQUARED = 1e150  # its square is still a number
 ROWS_AT_A_TIME = 4096  # a block of 100 float64 columns is then 3 MB
 SMALLEST_BATCH, LARGEST_BATCH, ROWS_PER_BATCH_ROW = 16, 256, 1000
 """Automatic batch size: 16 is the paper's; the growth and the largest are round numbers, chosen by no run."""
@@ -154,14 +155,18 @@ def center_and_scale(X: Any, rows: Ints, weights: Floats) -> tuple[Floats, Float
     if is_sparse(X):
         return np.zeros(X.shape[1]), np.full(X.shape[1], _root_mean_square(X[rows], weights[rows]))
     share = weights[rows] / weights[rows].sum()
-    center, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    center, variance, largest = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.zeros(X.shape[1])
     for start in range(0, len(rows), ROWS_AT_A_TIME):
         part = slice(start, start + ROWS_AT_A_TIME)
-        center += share[part] @ X[rows[part]].astype(np.float64)
+        some = X[rows[part]].astype(np.float64)
+        center += share[part] @ some
+        largest = np.maximum(largest, np.abs(some).max(axis=0))
+    # Numbers whose squares would overflow, or vanish, are measured by the largest of their column.
+    unit = np.where((largest > LARGEST_SQUARED) | (largest < 1 / LARGEST_SQUARED) & (largest > 0), largest, 1.0)
     for start in range(0, len(rows), ROWS_AT_A_TIME):
         part = slice(start, start + ROWS_AT_A_TIME)
-        variance += share[part] @ (X[rows[part]].astype(np.float64) - center) ** 2
-    scale = np.sqrt(variance)
+        variance += share[part] @ ((X[rows[part]].astype(np.float64) - center) / unit) ** 2
+    scale = np.sqrt(variance) * unit
     # The mean of many equal numbers differs from them by some hundreds of rounding errors.
     constant = scale <= 1000 * np.finfo(np.float64).eps * np.abs(center)
     return center, np.where(constant | (scale == 0), 1.0, scale)
