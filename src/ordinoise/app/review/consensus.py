@@ -10,6 +10,7 @@ from typing import Any
 
 import polars as pl
 
+from ordinoise._files import regular_content
 from ordinoise._validation import complain
 from ordinoise.app.ratings_record import RatersRecord
 from ordinoise.app.review.events import RowState
@@ -62,6 +63,6 @@ def _tasks(folder: Path, grades: Mapping[int, str]) -> list[dict[str, Any]] | No
     if not path.is_file():
         return None
     try:
-        return with_reviewed(json.loads(path.read_text(encoding="utf-8")), grades)
+        return with_reviewed(json.loads(regular_content(path).decode()), grades)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise complain(TASKS, "be as it was written", repr(str(path)), "nothing was written") from None
