@@ -7,6 +7,7 @@ import numpy as np
 from ordinoise._validation import Floats, as_count, as_generator
 from ordinoise.estimation.score.fit import Evidence, FamilyFit, evidence_weights, fit_family
 from ordinoise.estimation.score.likelihood import LikelihoodFit
+from ordinoise.estimation.score.links import FARTHEST
 
 SMALLEST_WEIGHT = 0.01
 """Fits with less weight are skipped: one draw in a hundred does not move a 95 % interval."""
@@ -25,12 +26,15 @@ def bootstrap(fit: LikelihoodFit, *, n_draws: int = 200, random_state: object = 
     """
     rng, counts = as_generator(random_state), fit.evidence.bins.counts
     n_samples, shares = round(counts.sum()), counts.ravel() / counts.sum()
-    draws = []
-    for _ in range(as_count("n_draws", n_draws, 2)):
-        drawn = rng.multinomial(n_samples, shares).reshape(counts.shape).astype(np.float64)
-        refits = _refits(fit, fit.evidence.with_counts(drawn))
-        draws.append(refits[rng.choice(len(refits), p=evidence_weights(refits))])
-    return np.stack([draw.noise_matrix for draw in draws]), np.array([draw.noise_rate for draw in draws])
+    drawn = rng.multinomial(n_samples, shares, as_count("n_draws", n_draws, 2)).astype(np.float64)
+    kept = [found for found, weight in zip(fit.fits, fit.weights, strict=True) if weight > SMALLEST_WEIGHT]
+    gains = np.column_stack([_evidence_gained(fit.evidence, found, drawn - counts.ravel()) for found in kept])
+    numbers = [rng.choice(len(kept), p=weights) for weights in evidence_weights(kept, gains)]
+    refits = [
+        _refit(fit.evidence.with_counts(table.reshape(counts.shape)), kept[number])
+        for number, table in zip(numbers, drawn, strict=True)
+    ]
+    return np.stack([refit.noise_matrix for refit in refits]), np.array([refit.noise_rate for refit in refits])
 
 
 def posterior_draws(fit: LikelihoodFit, *, n_draws: int = 500, random_state: object = None) -> Draws:
@@ -61,9 +65,19 @@ def _drawn_matrices(evidence: Evidence, found: FamilyFit, count: int, rng: np.ra
     return np.stack([family.noise_matrix(parameters) for parameters in drawn])
 
 
-def _refits(fit: LikelihoodFit, evidence: Evidence) -> list[FamilyFit]:
-    return [
-        fit_family(evidence.with_link(kept.link), kept.name, [kept.parameters], max_steps=STEPS, tolerance=TOLERANCE)
-        for kept, weight in zip(fit.fits, fit.weights, strict=True)
-        if weight > SMALLEST_WEIGHT
-    ]
+def _evidence_gained(evidence: Evidence, found: FamilyFit, change: Floats) -> Floats:
+    """Gain in log evidence when the counts change by each row of `change`, (n_draws,).
+
+    To second order at the optimum: the counts change the log likelihood by ``change @ log R`` and its gradient, which
+    was zero, to ``change @ slopes``; the scoring step from there gains half ``gradient information^-1 gradient``.
+    """
+    log_recorded, slopes = evidence.with_link(found.link).objective(found.name).recorded_slopes(found.parameters)
+    gradient = change @ slopes
+    steps = np.linalg.solve(found.information, gradient.T).T
+    # A cell that the fit rules out has log R = -inf, and is never drawn as it was never seen: 0 * -inf.
+    return np.asarray(change @ np.maximum(log_recorded, -FARTHEST) + 0.5 * (gradient * steps).sum(axis=1))
+
+
+def _refit(evidence: Evidence, found: FamilyFit) -> FamilyFit:
+    start = [found.parameters]
+    return fit_family(evidence.with_link(found.link), found.name, start, max_steps=STEPS, tolerance=TOLERANCE)

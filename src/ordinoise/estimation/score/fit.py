@@ -102,10 +102,13 @@ def cold_starts(evidence: Evidence, name: str, rates: Sequence[float]) -> list[F
     return [np.concatenate([smooth, family.start(rate)]) for rate in (rates if family.n_parameters else rates[:1])]
 
 
-def evidence_weights(fits: Sequence[FamilyFit]) -> Floats:
-    """Posterior probability of each fit; links are equally likely beforehand."""
+def evidence_weights(fits: Sequence[FamilyFit], more: Floats | float = 0.0) -> Floats:
+    """Posterior probability of each fit; links are equally likely beforehand.
+
+    `more`, of shape (..., n_fits), is added to the logarithms of the evidence.
+    """
     odds = [np.log(NO_NOISE_ODDS) if fit.name == "none" else 0.0 for fit in fits]
-    return np.asarray(softmax(np.array([fit.log_evidence for fit in fits]) + odds))
+    return np.asarray(softmax(np.array([fit.log_evidence for fit in fits]) + odds + more, axis=-1))
 
 
 def _log_evidence(objective: Objective, value: float, information: Floats) -> float:

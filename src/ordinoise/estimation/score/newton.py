@@ -32,25 +32,26 @@ def minimum(objective: Objective, start: Floats, *, max_steps: int = 100, tolera
     """Descend from `start`; converged once a step lowers the value by less than `tolerance`."""
     here, at, damping = start, objective.expansion(start), FIRST_DAMPING
     for n_steps in range(1, max_steps + 1):
-        step, value, damping = _downhill(objective, here, at, damping)
-        gain = at.value - value
-        if gain > 0:
-            here = here + step
-            at = objective.expansion(here)
+        step, lower, damping = _downhill(objective, here, at, damping)
+        gain = at.value - lower.value
+        here, at = here + step, lower
         if gain < tolerance:
             return Minimum(here, at.value, at.information, True, n_steps)
     return Minimum(here, at.value, at.information, False, max_steps)
 
 
-def _downhill(objective: Objective, here: Floats, at: Expansion, damping: float) -> tuple[Floats, float, float]:
-    """A step that lowers the value, the new value and the next damping; a zero step if none is found."""
+def _downhill(objective: Objective, here: Floats, at: Expansion, damping: float) -> tuple[Floats, Expansion, float]:
+    """A step that lowers the value, the expansion there and the next damping; a zero step if none is found.
+
+    Nearly every first trial lowers the value, so trials are expanded at once instead of only valued.
+    """
     for _ in range(MOST_TRIALS):
         step = _damped_step(at, damping)
-        value = objective.value(here + step)
-        if value < at.value:
-            return step, value, max(damping / LESS_DAMPING, DAMPING_FLOOR)
+        there = objective.expansion(here + step)
+        if there.value < at.value:
+            return step, there, max(damping / LESS_DAMPING, DAMPING_FLOOR)
         damping = max(damping * MORE_DAMPING, 1e-6)
-    return np.zeros_like(here), at.value, damping
+    return np.zeros_like(here), at, damping
 
 
 def _damped_step(at: Expansion, damping: float) -> Floats:

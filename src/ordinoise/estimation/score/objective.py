@@ -83,11 +83,9 @@ class Objective:
         The information is the curvature with the counts replaced by their expectation ``n_b R``. It needs first
         derivatives only and is positive semi-definite everywhere, which the curvature of a mixture is not.
         """
-        of_curve, of_noise = self.split(parameters)
-        log_clean, clean_slopes = self.curve.expansion(of_curve, self._design)
-        log_noise, noise_slopes = self.family.log_matrix(of_noise)
+        log_clean, clean_slopes, log_noise, noise_slopes = self._sloped_logs(parameters)
         log_recorded = _log_recorded(log_clean, log_noise)
-        shares = np.exp(log_clean[:, :, None] + log_noise - log_recorded[:, None])
+        shares = _shares_of_true(log_clean, log_noise, log_recorded)
         slopes = _recorded_slopes(shares, clean_slopes, noise_slopes)
         expected = (np.exp(log_recorded) * self.bins.sizes[:, None]).ravel()
         gradient = -self.bins.counts.ravel() @ slopes
@@ -97,14 +95,19 @@ class Objective:
         self._add_rate_prior(parameters, gradient, information)
         return Expansion(self._value(parameters, log_clean, log_noise, log_recorded), gradient, information)
 
+    def recorded_slopes(self, parameters: Floats) -> tuple[Floats, Floats]:
+        """``log R`` of every cell and recorded label (n_cells * K,), and its derivatives, a row each."""
+        log_clean, clean_slopes, log_noise, noise_slopes = self._sloped_logs(parameters)
+        log_recorded = _log_recorded(log_clean, log_noise)
+        shares = _shares_of_true(log_clean, log_noise, log_recorded)
+        return log_recorded.ravel(), _recorded_slopes(shares, clean_slopes, noise_slopes)
+
     def noise_rate(self, parameters: Floats) -> tuple[float, Floats]:
         """Share of wrong labels, and its derivatives (n_parameters,).
 
         ``rate = 1 - sum_bk w_b P[b, k] N[k, k]`` with w_b the share of bin b.
         """
-        of_curve, of_noise = self.split(parameters)
-        log_clean, clean_slopes = self.curve.expansion(of_curve, self._design)
-        log_noise, noise_slopes = self.family.log_matrix(of_noise)
+        log_clean, clean_slopes, log_noise, noise_slopes = self._sloped_logs(parameters)
         right = np.exp(log_noise.diagonal())
         clean = np.exp(log_clean) * self._shares[:, None]
         by_curve = np.tensordot(clean * right, clean_slopes, 2)
@@ -114,6 +117,11 @@ class Objective:
     def class_shares(self, parameters: Floats) -> Floats:
         """Distribution of the true label, ``sum_b w_b P[b, k]``."""
         return np.asarray(self._shares @ np.exp(self._logs(parameters)[0]))
+
+    def _sloped_logs(self, parameters: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """``log P`` and its derivatives, ``log N`` and its derivatives."""
+        of_curve, of_noise = self.split(parameters)
+        return *self.curve.expansion(of_curve, self._design), *self.family.log_matrix(of_noise)
 
     def _logs(self, parameters: Floats) -> tuple[Floats, Floats]:
         of_curve, of_noise = self.split(parameters)
@@ -187,6 +195,11 @@ def _log_recorded(log_clean: Floats, log_noise: Floats) -> Floats:
     joint = log_clean[:, :, None] + log_noise
     largest = joint.max(axis=1)
     return np.asarray(largest + np.log(np.exp(joint - largest[:, None]).sum(axis=1)))
+
+
+def _shares_of_true(log_clean: Floats, log_noise: Floats, log_recorded: Floats) -> Floats:
+    """``S[b, k, r]``, the posterior of the true class."""
+    return np.exp(log_clean[:, :, None] + log_noise - log_recorded[:, None])
 
 
 def _recorded_slopes(shares: Floats, clean_slopes: Floats, noise_slopes: Floats) -> Floats:
