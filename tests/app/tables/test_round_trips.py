@@ -122,6 +122,13 @@ def test_any_delimiter_writes_a_file_that_reads_back(tmp_path: Path, delimiter: 
     assert read_table(tmp_path / "t.csv").equals(frame)
 
 
+@pytest.mark.parametrize("name", ["\ufeff", "\ufeffx", "x"])
+def test_a_name_that_begins_with_a_byte_order_mark_comes_back(tmp_path: Path, name: str) -> None:
+    table = pl.DataFrame({name: ["\ufeff", "1"]})
+    write_table(table, tmp_path / "t.csv")
+    assert read_text(tmp_path / "t.csv").equals(table)
+
+
 def test_a_single_column_with_gaps_comes_back(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [None, "x", None, None, "y", None]})
     write_table(frame, tmp_path / "t.csv")

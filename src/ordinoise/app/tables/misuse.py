@@ -156,7 +156,8 @@ def _gives_away(column: pl.Series, found: ColumnFindings, ranks: Ints) -> bool:
         return False
     values = _codes(column).astype(np.float64) if found.kind == "category" else _numbers(column, found.kind)
     chosen = np.random.default_rng(0).permutation(len(ranks))[:MOST_FOR_TREE]
-    values, ranks = np.nan_to_num(values[chosen], nan=-1e30)[:, None], ranks[chosen]
+    # Places among the distinct values: the tree rounds numbers to single precision, and refuses very large ones.
+    values, ranks = np.unique(values[chosen], return_inverse=True)[1][:, None], ranks[chosen]
     half = len(ranks) // 2
     leaves = min(max(4 * (int(ranks.max()) + 1), found.n_distinct if found.kind == "category" else 0), 200)
     tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(values[:half], ranks[:half])

@@ -19,6 +19,8 @@ from ordinoise.columns.refusals import is_sentence
 TEXTS, LINES = (".csv", ".tsv"), (".jsonl", ".ndjson")
 SUFFIXES = (*TEXTS, *LINES, ".parquet", ".feather", ".arrow")
 _FORMULA = r"^[=+\-@\t\r]"
+MARK = "\ufeff"
+"""The byte order mark."""
 _PLAIN_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
@@ -60,10 +62,13 @@ def write_table(
     with _writing(path) as file:
         if suffix in TEXTS:
             separator = "\t" if suffix == ".tsv" else delimiter
+            # A mark at the very beginning of a file is not read as part of its text: a quote goes before it.
+            marked = _first_field(frame, header).startswith(MARK)
             frame.write_csv(
                 file,
                 include_header=header,
                 separator=separator,
+                quote_style="always" if marked else "necessary",
                 date_format=DATE_TEXT,
                 datetime_format=TIME_TEXT,
             )
@@ -103,6 +108,12 @@ def _as_new_file(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> Path:
     if not path.parent.is_dir():
         raise complain("out", "be in a folder that exists", repr(str(path)))
     return path
+
+
+def _first_field(frame: pl.DataFrame, header: bool) -> str:
+    if header or not len(frame):
+        return frame.columns[0] if frame.columns else ""
+    return str(frame[0, 0])
 
 
 def _writable(column: pl.Series) -> pl.Series:
