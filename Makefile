@@ -26,8 +26,9 @@ bench: ## Speed beside PyTorch, then a quick study of accuracy beside other libr
 contestants: ## Install what the benchmarks compare with
 	@tools/setup bench
 
-docs: ## The documentation, warnings as errors, into docs/_build/html
+docs: ## The documentation, warnings as errors, into docs/_build/html, and the code on its pages
 	@tools/setup test
+	$(bin)/python -m pytest -q -n $(WORKERS) --dist worksteal -m page
 	$(bin)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
@@ -50,12 +51,12 @@ dependencies:
 
 unit:
 	@tools/setup test
-	$(bin)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not paper"
+	$(bin)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not paper and not page"
 
 # Deprecations are left out: an old library beside a new one gives them, and we cannot mend either.
 oldest: ## Set up .venv-oldest with the oldest supported dependencies, then the default tests
 	@tools/setup oldest
-	.venv-oldest/bin/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not paper" -W ignore::DeprecationWarning
+	.venv-oldest/bin/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not paper and not page" -W ignore::DeprecationWarning
 
 slow: ## Statistical guards and long runs
 	@tools/setup test

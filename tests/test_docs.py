@@ -101,6 +101,7 @@ def _built_names(folder: Path) -> set[str]:
     return set(re.findall(r'id="(ordinoise\.[\w.]+)"', (folder / "html" / "api.html").read_text()))
 
 
+@pytest.mark.page
 def test_the_documentation_builds_and_has_every_public_name_and_every_verb(tmp_path: Path) -> None:
     shown = _built_names(tmp_path)
     public = {f"{module}.{name}" for module in MODULES for name in importlib.import_module(module).__all__}
@@ -171,6 +172,7 @@ def _agree(printed: str, shown: str) -> bool:
     return words == shown_words and all(abs(one - other) <= 0.06 + 0.1 * abs(other) for one, other in pairs)
 
 
+@pytest.mark.page
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 @pytest.mark.parametrize("part", list(_parts()), ids=lambda part: part.name)
 def test_the_code_on_a_page_runs_and_prints_what_the_page_shows(

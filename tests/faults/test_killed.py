@@ -62,7 +62,7 @@ def _python(script: str, *words: str | Path) -> int:
     return subprocess.run([sys.executable, "-c", script, *map(str, words)], capture_output=True).returncode
 
 
-@pytest.mark.parametrize("write", [1, 2])
+@pytest.mark.parametrize("write", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_save_killed_at_any_write_leaves_no_model(write: int, tmp_path: Path) -> None:
     data = synthetic(10, random_state=0)
     OrdinalMLPClassifier(max_iter=1, random_state=0).fit(data.features, data.labels).save(tmp_path / "whole")
@@ -73,7 +73,8 @@ def test_a_save_killed_at_any_write_leaves_no_model(write: int, tmp_path: Path) 
     np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.parametrize(("verb", "write"), [pytest.param("audit", 2, marks=pytest.mark.slow), ("fit", 4)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("verb", "write"), [("audit", 2), ("fit", 4)])
 def test_an_audit_or_a_fit_killed_while_writing_leaves_no_folder_and_can_be_run_again(
     verb: str, write: int, table: Path
 ) -> None:

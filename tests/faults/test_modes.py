@@ -44,7 +44,10 @@ def test_folders_and_their_files_keep_to_a_private_umask(verb: str, table: Path)
     assert _modes("077", table, verb, *WORDS) == {(True, "700"), (False, "600")}
 
 
-@pytest.mark.parametrize(("umask", "mode"), [("077", "600"), ("027", "640"), ("022", "644"), ("002", "664")])
+@pytest.mark.parametrize(("umask", "mode"), [
+        ("077", "600"), pytest.param("027", "640", marks=pytest.mark.slow),
+        pytest.param("022", "644", marks=pytest.mark.slow), ("002", "664"),
+    ])  # fmt: skip
 def test_files_keep_to_the_umask(umask: str, mode: str, table: Path) -> None:
     assert _modes(umask, table, "corrupt") == {(False, mode)}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.command import run
 from ordinoise.paper.reproduction import Request, reproduce
 from ordinoise.paper.runs import Failure, StoredResult
 
@@ -103,9 +104,10 @@ def test_a_folder_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
         (["table1", "--cluster", "moon", "--datasets", "synthetic"], "cluster must be one of ['local'], got 'moon'"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_2(words: list[str], sentence: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "ordinoise.app.cli", "reproduce", *words]
-    result = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert result.returncode == 2, result.stdout
-    assert sentence in result.stderr
-    assert "Traceback" not in result.stderr
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    words: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("reproduce", *words)
+    assert result.code == 2, result.out
+    assert sentence in result.err

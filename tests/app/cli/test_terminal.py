@@ -32,7 +32,9 @@ def _is_harmless(result: Result) -> bool:
     return "\x1b" not in result.out + result.err
 
 
-@pytest.mark.parametrize("verb", ["audit", "fit", "noise", "corrupt"])
+@pytest.mark.parametrize(
+    "verb", ["audit", "corrupt", *(pytest.param(verb, marks=pytest.mark.slow) for verb in ("fit", "noise"))]
+)
 def test_a_grade_cannot_colour_the_terminal(verb: str, tmp_path: Path) -> None:
     table = _table(tmp_path / "table.csv", ["low", RED, "high"])
     out = {"noise": (), "corrupt": ("--out", tmp_path / "out.csv")}.get(verb, ("--out", tmp_path / "out"))
@@ -86,7 +88,7 @@ def test_an_output_is_reported_by_the_name_it_has(name: str, tmp_path: Path, mon
     assert (tmp_path / name).exists()
 
 
-@pytest.mark.parametrize("verb", ["audit", "fit"])
+@pytest.mark.parametrize("verb", ["fit", pytest.param("audit", marks=pytest.mark.slow)])
 def test_a_folder_is_reported_by_the_name_it_has(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     _table(tmp_path / "table.csv", ["1", "2", "3"])

@@ -30,6 +30,7 @@ def reviews(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_words_speak_for_the_suggestion(reviews: Path, tmp_path: Path) -> None:
     noise = tmp_path / "noise.csv"
     noise.write_text("0.8,0.1,0.1\n0.1,0.8,0.1\n0.1,0.1,0.8\n")

@@ -126,7 +126,10 @@ def test_the_page_writes_shares_as_the_reports_do(server: Server, context: Brows
     assert tab.page.inner_text("#row-probability") == f"{percent(probabilities[tab.row])} probability wrong"
 
 
-@pytest.mark.parametrize(("before", "after"), [(None, 0.2), (0.2, None), (None, None)])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(None, 0.2), *(pytest.param(*ends, marks=pytest.mark.slow) for ends in ((0.2, None), (None, None)))],
+)
 def test_a_share_that_too_few_rows_left_open_is_not_drawn_as_none(
     before: float | None, after: float | None, server: Server, context: BrowserContext
 ) -> None:
@@ -336,7 +339,7 @@ def test_ten_rows_of_text_are_settled_with_their_words_in_sight(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1360])
+@pytest.mark.parametrize("width", [390, pytest.param(1360, marks=pytest.mark.slow)])
 def test_it_can_be_read_and_reached_in_any_light_and_width(
     chromium: Browser, shared: Server, scheme: Literal["light", "dark"], width: int
 ) -> None:
