@@ -157,11 +157,11 @@ def _gives_away(column: pl.Series, found: ColumnFindings, ranks: Ints) -> bool:
     values = _codes(column).astype(np.float64) if found.kind == "category" else _numbers(column, found.kind)
     chosen = np.random.default_rng(0).permutation(len(ranks))[:MOST_FOR_TREE]
     # Places among the distinct values: the tree rounds numbers to single precision, and refuses very large ones.
-    values, ranks = np.unique(values[chosen], return_inverse=True)[1][:, None], ranks[chosen]
+    places, ranks = np.unique(values[chosen], return_inverse=True)[1][:, None], ranks[chosen]
     half = len(ranks) // 2
     leaves = min(max(4 * (int(ranks.max()) + 1), found.n_distinct if found.kind == "category" else 0), 200)
-    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(values[:half], ranks[:half])
-    return bool((tree.predict(values[half:]) == ranks[half:]).mean() >= PERFECT)
+    tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(places[:half], ranks[:half])
+    return bool((tree.predict(places[half:]) == ranks[half:]).mean() >= PERFECT)
 
 
 def _numbers(column: pl.Series, kind: str) -> Floats:
