@@ -1,8 +1,9 @@
-"""Numbers and tables as text: percentages, Markdown, CSV and LaTeX."""
+"""Numbers, names and tables as text: percentages, Markdown, CSV, LaTeX and HTML."""
 
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
 import re
@@ -13,6 +14,11 @@ from pathlib import Path
 from ordinoise._files import write_whole
 
 NOTHING = "–"  # noqa: RUF001
+# Characters of a name in a table and in a chart; chosen by eye on the page.
+NAME_LENGTH, CHART_NAME_LENGTH = 60, 16
+
+# Characters that a page or a chart cannot hold: control characters, lone surrogates, marks of text direction.
+_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
 
 LATEX_ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -73,6 +79,38 @@ def latex(table: TextTable) -> str:
     )  # fmt: skip
 
 
+def plain(table: TextTable) -> str:
+    """The table as lines of aligned text, its title above and its notes below."""
+    lines = [tuple(map(printable, row)) for row in (table.columns, *table.rows)]
+    widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
+    body = [
+        "  ".join(f"{cell:{'<' if at < table.n_names else '>'}{widths[at]}}" for at, cell in enumerate(row)).rstrip()
+        for row in lines
+    ]
+    return "\n".join([printable(table.title), *body, *map(printable, table.notes)])
+
+
+def hypertext(table: TextTable) -> str:
+    """The table as a piece of HTML for notebooks, everything escaped; numbers are aligned right."""
+    head = "".join(_html_cell("th", cell, at < table.n_names) for at, cell in enumerate(table.columns))
+    rows = ("".join(_html_cell("td", cell, at < table.n_names) for at, cell in enumerate(row)) for row in table.rows)
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    notes = "".join(f"<p>{escaped(note)}</p>" for note in table.notes)
+    return (
+        f"<p><strong>{escaped(table.title)}</strong></p>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
+    )
+
+
+def _html_cell(tag: str, cell: str, is_name: bool) -> str:
+    return f'<{tag} style="text-align: {"left" if is_name else "right"}">{escaped(cell)}</{tag}>'
+
+
+def escaped(text: str) -> str:
+    """`text` as HTML shows it, whatever it holds."""
+    return html.escape(printable(text))
+
+
 def write_tables(folder: Path, name: str, table: TextTable) -> list[Path]:
     """Write ``name.md``, ``name.csv`` and ``name.tex`` into an existing folder."""
     texts = {".md": markdown(table), ".csv": comma_separated(table), ".tex": latex(table)}
@@ -105,3 +143,31 @@ def percent(share: float) -> str:
         return ">99.9%"
     fine = 0 < round(of_hundred, 1) < 10 or 99 < round(of_hundred, 1) < 100
     return f"{of_hundred:.1f}%" if fine else f"{of_hundred:.0f}%"
+
+
+def number(value: float, decimals: int = 2) -> str:
+    """A number with a fixed number of decimals and a true minus sign; a dash if it is not finite."""
+    if not math.isfinite(value):
+        return NOTHING
+    text = f"{value:.{decimals}f}"
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "\u2212")
+
+
+def printable(text: str) -> str:
+    """`text` with a replacement character for every character that a page cannot hold."""
+    return _UNFIT.sub("\ufffd", text)
+
+
+def shortened(text: str, length: int = NAME_LENGTH) -> str:
+    """`text` on one line, cut with an ellipsis if it is longer than `length`."""
+    # A cell can be very long: only the part that could be shown is processed.
+    start = text[: 4 * length + 100]
+    line = " ".join(printable(start).split())
+    return line if len(line) <= length and len(start) == len(text) else line[: length - 1].rstrip() + "…"
+
+
+def squeezed(text: str, length: int = CHART_NAME_LENGTH) -> str:
+    """`text` cut in the middle, because long names of grades often differ at their ends."""
+    line = shortened(text, NAME_LENGTH)
+    front = 2 * length // 3
+    return line if len(line) <= length else f"{line[:front].rstrip()}…{line[front + 1 - length :].lstrip()}"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, Ints, as_count, complain
+from ordinoise._warning import for_caller
 
 FitPredict = Callable[[Ints, Ints, int], Floats]
 
@@ -96,8 +97,9 @@ def out_of_fold(
         test = np.flatnonzero(folds == fold)
         probabilities[test] = fit_predict(np.flatnonzero(folds != fold), test, seeds[fold])
 
+    task_of = for_caller(fill)
     with ThreadPoolExecutor(n_workers(n_jobs, n_folds)) as pool:
-        for task in [pool.submit(fill, fold) for fold in range(n_folds)]:
+        for task in [pool.submit(task_of, fold) for fold in range(n_folds)]:
             task.result()
     return probabilities
 

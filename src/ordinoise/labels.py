@@ -6,7 +6,6 @@ Labels may be whole numbers with gaps, ordered categoricals of pandas, polars or
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import Floats, Ints, as_choice, as_floats, as_ranks, as_same_length, complain
+from ordinoise._warning import warn_caller
 
 RULES = ("median", "mode", "mean")
 
@@ -29,10 +29,9 @@ def as_column(argument: str, y: Any) -> NDArray[Any]:
     if column.ndim == 2 and column.shape[1] == 1:
         from sklearn.exceptions import DataConversionWarning
 
-        warnings.warn(
+        warn_caller(
             f"A column-vector {argument} was passed when a 1d array was expected; its one column is used.",
             DataConversionWarning,
-            stacklevel=3,
         )
         column = column[:, 0]
     if column.ndim != 1:

@@ -11,12 +11,14 @@ from types import UnionType
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from ordinoise._files import MOST_SETTINGS, regular_content, write_whole
+from ordinoise._text import TextTable, hypertext, percent, shortened
 from ordinoise._validation import as_number, complain
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
 
 FORMAT, FORMAT_VERSION = "ordinoise-audit", 3
 RECORD = "audit.json"
+MOST_SHOWN = 10  # suspects in a notebook
 LARGEST = 2**63  # whole numbers from here on are damage
 
 
@@ -170,6 +172,17 @@ class AuditRecord:
     def is_range(self) -> bool:
         """Whether the number of wrong labels is known as a range only."""
         return self.wrong is None and self.wrong_low is not None
+
+    def _repr_html_(self) -> str:
+        first = self.suspects[:MOST_SHOWN]
+        rows = tuple(
+            (str(one.row), shortened(one.recorded), shortened(one.suggested), percent(one.probability_wrong))
+            for one in first
+        )
+        more = f"{len(self.suspects)} suspects, of which {len(first)} are shown; " if first else "no suspects; "
+        notes = (f"{more}noise {self.noise.words}",)
+        columns = ("row", "recorded", "suggested", self.suspicion)
+        return hypertext(TextTable(f"Audit of {Path(self.source).name}", columns, rows, notes, n_names=3))
 
     def to_dict(self, *, suspects: bool = True) -> dict[str, Any]:
         """Plain values, ready for JSON."""

@@ -11,11 +11,15 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from ordinoise._text import TextTable, hypertext, percent, plain, shortened
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.audit.count import WrongCount
 from ordinoise.labels import decide
 from ordinoise.noise import Noise
 
+COLUMNS = ("suggested", "probability_wrong", "expected_distance", "rank")
+MOST_SHOWN = 10
+"""Rows of the printed table."""
 RANKINGS = ("auto", "expected_distance", "probability_wrong")
 Library = Literal["pandas", "polars", "pyarrow"]
 LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
@@ -67,21 +71,51 @@ class LabelIssues:
         """Row numbers from the most to the least suspicious."""
         return np.argsort(self.rank)
 
+    def to_columns(self) -> dict[str, NDArray[Any]]:
+        """Columns to put beside the data, in its order: suggested, probability_wrong, expected_distance, rank."""
+        return {name: getattr(self, name) for name in COLUMNS}
+
     def to_frame(self) -> Any:
         """A frame of the library of the data, the most suspicious label first.
 
         Columns: row, recorded, suggested, probability_wrong, expected_distance, rank.
         """
         rows = self.worst
-        columns = {
-            "row": rows,
-            "recorded": self.recorded[rows],
-            "suggested": self.suggested[rows],
-            "probability_wrong": self.probability_wrong[rows],
-            "expected_distance": self.expected_distance[rows],
-            "rank": self.rank[rows],
-        }
+        columns = {"row": rows, "recorded": self.recorded[rows]}
+        columns |= {name: column[rows] for name, column in self.to_columns().items()}
         return nw.from_dict(columns, backend=self.library or _installed(LIBRARIES)).to_native()
+
+    def __repr__(self) -> str:
+        return plain(self._first_rows())
+
+    def _repr_html_(self) -> str:
+        return hypertext(self._first_rows())
+
+    def _first_rows(self) -> TextTable:
+        """The most suspicious labels, with what is known of the number of wrong ones."""
+        n_samples = len(self.rank)
+        known = f"{n_samples} labels" if self.expected_wrong is None else str(self.expected_wrong)
+        if self.expected_wrong is None and self.noise.source == "too few rows":
+            known += ", too few to say how many are wrong"
+        rows = self.worst[:MOST_SHOWN]
+        cells = zip(rows, self.recorded[rows], self.suggested[rows], strict=True)
+        return TextTable(
+            f"LabelIssues: {known}",
+            ("row", "recorded", "suggested", self._suspicion, "expected distance"),
+            tuple(
+                (str(row), shortened(str(seen)), shortened(str(due)), percent(wrong), f"{distance:.2f}")
+                for (row, seen, due), wrong, distance in zip(
+                    cells, self.probability_wrong[rows], self.expected_distance[rows], strict=True
+                )
+            ),
+            (f"the first {len(rows)} of {n_samples} by rank",) if len(rows) < n_samples else (),
+            n_names=3,
+        )
+
+    @property
+    def _suspicion(self) -> str:
+        """What `probability_wrong` is called."""
+        return "probability wrong" if self.noise.answer == "corrected" else "chance of another grade"
 
 
 def issues_from(

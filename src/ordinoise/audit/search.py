@@ -50,6 +50,7 @@ def find_label_issues(
     confidence: float = 0.95,
     random_state: Any = None,
     n_jobs: int | None = None,
+    verbose: bool = False,
 ) -> LabelIssues:
     """Every label with the probability that it is wrong and the grade it should have, out of fold.
 
@@ -86,6 +87,8 @@ def find_label_issues(
         Folds, and every `random_state` in the estimators that is None.
     n_jobs : int, optional
         Number of fits at a time, in threads.
+    verbose : bool, default=False
+        Whether to show the progress of the default estimator, in the terminal or in the notebook.
 
     Examples
     --------
@@ -104,7 +107,9 @@ def find_label_issues(
         raise complain("noise", "be 'estimate', a noise matrix or an estimator", "None", advice)
     options: dict[str, Any] = {"calibrate": calibrate, "rank_by": rank_by, "confidence": confidence}
     if estimator is None:
-        model = OrdinalClassifier(noise=noise, classes=classes, n_jobs=n_jobs, random_state=random_state)
+        model = OrdinalClassifier(
+            noise=noise, classes=classes, n_jobs=n_jobs, random_state=random_state, verbose=verbose
+        )
         model.fit(X, y, trusted=trusted, groups=groups)
         assert model.out_of_fold_ is not None
         found = issues_from_probabilities(model.out_of_fold_, y, model.noise_, classes=model.classes_, **options)

@@ -275,6 +275,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             raise complain("y", "not hold NaN or infinity", f"{column[~np.isfinite(column)][0]}")
         as_known_kind("y", column)
         check_classification_targets(column)
+        y = column if getattr(y, "ndim", 1) == 2 else y  # it was warned of once
         ordered = ordered_classes(y, classes)
         if len(ordered) < 2:
             raise complain("y", "hold at least 2 classes", f"one class, {ordered.tolist()}")

@@ -188,7 +188,7 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
             raters, len(ranks)
         )  # refuses raters: an estimate is one matrix for all
         found = noise_from_probabilities(trusting, ranks, weights, random_state=seed, groups=groups)
-        warn_of_doubts(found, stacklevel=3)
+        warn_of_doubts(found)
         return found, None
 
     def _label_posterior(

@@ -367,7 +367,7 @@ class OrdinalClassifier(TableClassifierBase):
             trusting.out_of_fold, plain.ranks, plain.weights, features=dense, trusted=trusted,
             prior_rate=self.prior_rate, random_state=seed, groups=plain.groups,
         )  # fmt: skip
-        warn_of_doubts(found, stacklevel=4)
+        warn_of_doubts(found)
         return found
 
     def _fitted_blend(self, data: Recorded, folds: Ints, seed: int, on_fit: Callable[[], None]) -> Blend:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ordinoise._validation import Floats, complain
+from ordinoise._warning import warn_caller
 from ordinoise.columns.features import findings_of, numbers_of
 from ordinoise.columns.inference import typed
 
@@ -128,7 +128,7 @@ def _inferred_columns(X: Any, texts: tuple[int, ...], finds_text: bool) -> Colum
     if not kept and not texts:
         raise complain("X", "have a column to learn from", "; ".join(ignored) or "none")
     if ignored:
-        warnings.warn("; ".join(ignored), IgnoredColumnsWarning, stacklevel=6)
+        warn_caller("; ".join(ignored), IgnoredColumnsWarning)
     kinds = {at: findings[j].kind for at, j in enumerate(kept)}
     return Columns(
         {at: _categories(columns[j]) for at, j in enumerate(kept) if kinds[at] == "category"},

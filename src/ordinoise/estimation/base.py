@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any, Self
 
@@ -11,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples
 
 from ordinoise._validation import Floats, Ints, as_generator, as_number, as_same_length, complain
+from ordinoise._warning import warn_caller
 from ordinoise.labels import as_groups, ordered_classes, ranks_of
 from ordinoise.noise import Noise
 
@@ -19,14 +19,13 @@ class IdentifiabilityWarning(UserWarning):
     """The noise matrix cannot be identified well from these features and labels."""
 
 
-def warn_of_doubts(noise: Noise, stacklevel: int) -> None:
+def warn_of_doubts(noise: Noise) -> None:
     """Warn of the doubts about an estimate, with what would settle them."""
     if noise.is_in_doubt:
-        warnings.warn(
+        warn_caller(
             f"the noise matrix is in doubt: {noise.doubt_text}; a prior rate, trusted labels or several raters per "
             "item would settle it",
             IdentifiabilityWarning,
-            stacklevel=stacklevel + 1,
         )
 
 
@@ -59,7 +58,7 @@ class NoiseEstimator(BaseEstimator, ABC):
         as_same_length("y", len(ranks), "X", _num_samples(X))
         together = as_groups(groups, len(ranks))
         self.noise_ = self._estimate(X, ranks, together, confidence, as_generator(self.random_state))
-        warn_of_doubts(self.noise_, stacklevel=2)
+        warn_of_doubts(self.noise_)
         return self
 
     @abstractmethod

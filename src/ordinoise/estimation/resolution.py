@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from ordinoise._validation import Floats, Ints, complain
+from ordinoise._warning import warn_caller
 from ordinoise.labels import as_column
 from ordinoise.levels import corrected_levels
 from ordinoise.noise import Noise, noise_properties, safe_noise_matrix
@@ -83,15 +83,13 @@ def levels_for(matrices: Floats) -> Floats:
 def warn_of_hard_noise(matrices: Floats, n_samples: int) -> None:
     """Warn where the unbiased losses usually do badly: few samples, or labels more often wrong than right."""
     if n_samples < FEW_SAMPLES:
-        warnings.warn(
+        warn_caller(
             f"correction='unbiased' with {n_samples} samples often does worse than no correction; "
             "correction='forward' needs fewer",
-            stacklevel=4,
         )
     wrong = max(1 - matrix.diagonal().min() for matrix in matrices)
     if not all(noise_properties(matrix).is_dominant for matrix in matrices):
-        warnings.warn(
+        warn_caller(
             f"noise_matrix records some class wrong with probability {wrong:.2f}: the unbiased correction assumes "
             "that every label is right more often than wrong; correction='forward' does not",
-            stacklevel=4,
         )

@@ -5,7 +5,6 @@ Everywhere in ordinoise ``noise_matrix[true, recorded]``: a row is a true label,
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -24,6 +23,7 @@ from ordinoise._validation import (
     as_same_length,
     complain,
 )
+from ordinoise._warning import warn_caller
 
 SINGULAR_CONDITION = 1e12
 """At it an inverse keeps about four of the 16 digits of a float64."""
@@ -205,10 +205,9 @@ def safe_noise_matrix(noise_matrix: ArrayLike, largest_m: float = LARGEST_M) -> 
     if steepness(matrix)[0] <= largest_m and np.linalg.cond(matrix) < SINGULAR_CONDITION:
         return matrix.copy()
     share = _smallest_safe_share(matrix, largest_m)
-    warnings.warn(
+    warn_caller(
         f"noise_matrix is nearly singular (M = {steepness(matrix)[0]:.3g}): mixed with {share:.0%} of the identity "
         f"so that M is {largest_m:g}; correction='forward' needs no such mixing",
-        stacklevel=2,
     )
     return _mixture(matrix, share)
 

@@ -19,6 +19,7 @@ from ordinoise._validation import (
     as_same_length,
     complain,
 )
+from ordinoise.noise.cells import matrix_html
 
 SOURCES = ("trusted", "given", "estimated", "too few rows")
 ANSWERS = ("corrected", "cautious", "trusting")
@@ -328,6 +329,11 @@ class Noise:
         lines = [f"Noise, {self.words}"]
         lines += [" ".join(f"{entry:.3f}" for entry in row) for row in self.matrix]
         return "\n".join([*lines, *(f"in doubt: {doubt.sentence}" for doubt in self.doubts)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return matrix_html(self, [str(grade) for grade in range(self.n_classes)])
 
     @property
     def words(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordinoise._text import TextTable, hypertext
 from ordinoise._validation import (
     Floats,
     Ints,
@@ -87,10 +88,21 @@ class Evaluation:
         interval = f"{self.confidence:.0%} interval"
         lines = [f"{'metric':<{width}}  observed  on clean labels  {interval:>18}"]
         lines += [_line(name.ljust(width), score) for name, score in self.scores.items()]
+        return "\n".join([*lines, self._footnote])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        columns = ("metric", "observed", "on clean labels", f"{self.confidence:.0%} interval")
+        rows = tuple((name, *_cells(score)) for name, score in self.scores.items())
+        return hypertext(TextTable("Evaluation", columns, rows, (self._footnote,)))
+
+    @property
+    def _footnote(self) -> str:
         exact = "taken as exact" if self.n_replicates == 0 else f"uncertain, {self.n_replicates} replicates"
         if self.in_doubt:
             exact = f"not believed ({self.answer}): the intervals hold both the labels as they are and the estimate"
-        return "\n".join([*lines, f"{self.n_samples} recorded labels; noise matrix {exact}"])
+        return f"{self.n_samples} recorded labels; noise matrix {exact}"
 
 
 def evaluate(
@@ -343,6 +355,12 @@ def _order(model: Any, labels: Sequence[Any] | NDArray[Any] | None, y: Any) -> N
 
 
 def _line(name: str, score: CorrectedScore) -> str:
+    observed, value, interval = _cells(score)
+    return f"{name}  {observed:>8}  {value:>15}  {interval:>18}"
+
+
+def _cells(score: CorrectedScore) -> tuple[str, str, str]:
+    """Observed and corrected score and the interval, as text."""
     if math.isnan(score.value):
-        return f"{name}  {score.observed:8.4f}  {'-':>15}  {'-':>18}"
-    return f"{name}  {score.observed:8.4f}  {score.value:15.4f}  {f'{score.low:.4f} to {score.high:.4f}':>18}"
+        return f"{score.observed:.4f}", "-", "-"
+    return f"{score.observed:.4f}", f"{score.value:.4f}", f"{score.low:.4f} to {score.high:.4f}"

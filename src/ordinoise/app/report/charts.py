@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, MaxNLocator, PercentFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ordinoise._text import percent
 from ordinoise._validation import Floats
@@ -18,6 +18,7 @@ from ordinoise.app.report.svg import (
     ACCENT,
     INK,
     MUTED,
+    PAGE,
     SURFACE,
     WRONG,
     Chart,
@@ -27,6 +28,7 @@ from ordinoise.app.report.svg import (
     remove_frame,
 )
 from ordinoise.app.report.words import count, number, shortened, squeezed
+from ordinoise.displays.reliability import draw_reliability
 from ordinoise.scoring.metrics import CorrectedScore
 from ordinoise.scoring.reliability import Reliability
 
@@ -67,19 +69,7 @@ def _beside(axis: Axes, end: float, place: float, text: str, side: str, reach: f
 def reliability_chart(found: Reliability, alt: str) -> Chart:
     """Predicted probabilities against observed frequencies, with intervals."""
     with new_figure(420, 390) as figure:
-        axis = figure.subplots()
-        remove_frame(axis, left=True)
-        axis.plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle=(0, (4, 4)))
-        low, high = found.low.clip(-0.05, 1.05), found.high.clip(-0.05, 1.05)
-        axis.vlines(found.predicted, low, high, color=ACCENT, linewidth=1.6)
-        sizes = 26 + 150 * np.sqrt(found.counts / found.counts.max())
-        axis.scatter(found.predicted, found.observed, s=sizes, color=ACCENT, edgecolor=SURFACE, linewidth=1.5, zorder=3)
-        axis.set(xlim=(-0.05, 1.05), ylim=(-0.05, 1.05), xlabel="predicted probability", ylabel="observed frequency")
-        for scale in (axis.xaxis, axis.yaxis):
-            scale.set_major_formatter(PercentFormatter(1.0, decimals=0))
-            scale.set_tick_params(labelcolor=MUTED)
-        axis.grid(linewidth=0.6)
-        axis.set_axisbelow(True)
+        draw_reliability(figure.subplots(), found, PAGE)
         caption = (
             "Each dot stands for predictions “the true grade is above this one” of similar probability, larger dots "
             f"for more. The dashed line is perfect calibration. Bars are {percent(found.confidence)} intervals. "

@@ -16,7 +16,7 @@ from ordinoise.app.record import AuditRecord
 from ordinoise.app.report import charts
 from ordinoise.app.report.axis import ScoreAxis, score_axis, unreachable
 from ordinoise.app.report.certainty import Certainty, certainty_of
-from ordinoise.app.report.matrix import Directions, MatrixTable, directions_of, matrix_table
+from ordinoise.app.report.matrix import Directions, directions_of
 from ordinoise.app.report.sentences import ScoreLine, directions_in_words, score_lines, scores_words, summary
 from ordinoise.app.report.suspects import SuspectTable, suspect_table
 from ordinoise.app.report.svg import Chart
@@ -30,6 +30,7 @@ from ordinoise.app.report.words import (
     number,
     shortened,
 )
+from ordinoise.noise.cells import MatrixTable, matrix_table
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.reliability import Reliability, reliability_curve

@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 
 import ordinoise
 from ordinoise._files import write_whole
-from ordinoise.app.report.matrix import MatrixTable, matrix_table
 from ordinoise.app.report.page import rendered
 from ordinoise.app.report.svg import ACCENT, INK, MUTED, SURFACE, WRONG, Chart, chart, new_figure, remove_frame
 from ordinoise.app.report.words import counted, number, squeezed
 from ordinoise.estimation.raters.summary import Estimate
+from ordinoise.noise.cells import MatrixTable, matrix_table
 from ordinoise.scoring.judges import Judgment
 from ordinoise.scoring.judges.result import Difference, SystemScore
 

@@ -13,14 +13,17 @@ from xml.etree import ElementTree
 
 import numpy as np
 from matplotlib import colormaps, rc_context
-from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from ordinoise.displays.style import Palette
+from ordinoise.displays.style import remove_frame as remove_frame
+
 # Placeholder colors, replaced by variables of the style sheet, so that one drawing works in light and dark mode.
 INK, MUTED, LINE, ACCENT, WRONG, SURFACE = (f"#01000{place}" for place in range(1, 7))
 VARIABLES = {INK: "ink", MUTED: "muted", LINE: "line", ACCENT: "accent", WRONG: "wrong", SURFACE: "surface"}
+PAGE = Palette(INK, MUTED, ACCENT, WRONG, SURFACE)
 # The parts of viridis that are readable on a light and on a dark page; chosen by eye.
 ON_LIGHT, ON_DARK = (0.0, 0.58), (0.42, 1.0)
 
@@ -84,13 +87,6 @@ def new_figure(width: float, height: float) -> Iterator[Figure]:
         FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
         yield figure
-
-
-def remove_frame(axis: Axes, *, left: bool = False) -> None:
-    """Remove the frame, the tick marks and the background; `left` keeps the left axis."""
-    axis.patch.set_visible(False)
-    axis.spines[["top", "right", *([] if left else ["left"])]].set_visible(False)
-    axis.tick_params(length=0)
 
 
 def chart(name: str, figure: Figure, alt: str, caption: str) -> Chart:

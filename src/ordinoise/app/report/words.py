@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 
-from ordinoise._text import NOTHING
+from ordinoise._text import NAME_LENGTH as NAME_LENGTH
+from ordinoise._text import number as number
+from ordinoise._text import printable as printable
+from ordinoise._text import shortened as shortened
+from ordinoise._text import squeezed as squeezed
 
-# Characters of a name in a table and in a chart; chosen by eye on the page.
-NAME_LENGTH, CHART_NAME_LENGTH = 60, 16
-
-# Characters that a page or a chart cannot hold: control characters, lone surrogates, marks of text direction.
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]")
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
-
-
-def printable(text: str) -> str:
-    """`text` with a replacement character for every character that a page cannot hold."""
-    return _UNFIT.sub("\ufffd", text)
-
-
-def shortened(text: str, length: int = NAME_LENGTH) -> str:
-    """`text` on one line, cut with an ellipsis if it is longer than `length`."""
-    # A cell can be very long: only the part that could be shown is processed.
-    start = text[: 4 * length + 100]
-    line = " ".join(printable(start).split())
-    return line if len(line) <= length and len(start) == len(text) else line[: length - 1].rstrip() + "…"
-
-
-def squeezed(text: str, length: int = CHART_NAME_LENGTH) -> str:
-    """`text` cut in the middle, because long names of grades often differ at their ends."""
-    line = shortened(text, NAME_LENGTH)
-    front = 2 * length // 3
-    return line if len(line) <= length else f"{line[:front].rstrip()}…{line[front + 1 - length :].lstrip()}"
 
 
 def count(number: float) -> str:
@@ -44,14 +22,6 @@ def count(number: float) -> str:
 def counted(number: float, thing: str) -> str:
     """A number of things: "1 row", "1,599 rows"."""
     return f"{count(number)} {thing}{'' if round(number) == 1 else 's'}"
-
-
-def number(value: float, decimals: int = 2) -> str:
-    """A number with a fixed number of decimals and a true minus sign; a dash if it is not finite."""
-    if not math.isfinite(value):
-        return NOTHING
-    text = f"{value:.{decimals}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "\u2212")
 
 
 def grades_in_words(classes: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
+from ordinoise._warning import for_caller
 from ordinoise.classifiers.blend.members import Candidate, Fitted, Model, Recorded
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.crossfit import n_workers
@@ -141,7 +142,7 @@ def _fit_candidates(
     models: dict[str, tuple[Model, ...]] = dict.fromkeys(candidates, ())
     curves: dict[str, tuple[Sequence[float], ...]] = dict.fromkeys(candidates, ())
     with ThreadPoolExecutor(n_workers(n_jobs, len(tasks))) as pool:
-        for (name, _, _), (fitted, held_out, found) in zip(tasks, pool.map(fit, tasks, seeds), strict=True):
+        for (name, _, _), (fitted, held_out, found) in zip(tasks, pool.map(for_caller(fit), tasks, seeds), strict=True):
             models[name] = (*models[name], fitted.model)
             curves[name] = (*curves[name], fitted.curve)
             out_of_fold[name][held_out] += found / len(folds)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from statistics import NormalDist
@@ -25,6 +24,7 @@ from ordinoise._validation import (
     as_same_length,
     complain,
 )
+from ordinoise._warning import warn_caller
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.base import IdentifiabilityWarning
 from ordinoise.estimation.raters.average import FAMILIES, Average, believed_prior, fit_average, refit
@@ -344,12 +344,11 @@ class RepeatedLabels(BaseEstimator):
     def _warn(self, average: Average) -> None:
         serious = [doubt.sentence for doubt in self.noise_.doubts if doubt != SHARED_BIAS]
         if serious:
-            warnings.warn(f"the noise is weakly identified: {'; '.join(serious)}", IdentifiabilityWarning, stacklevel=3)
+            warn_caller(f"the noise is weakly identified: {'; '.join(serious)}", IdentifiabilityWarning)
         if not average.lead.converged:
-            warnings.warn(
+            warn_caller(
                 f"the posteriors still moved by more than tol={self.tol:g} after {self.n_iter_} steps; raise max_iter",
                 ConvergenceWarning,
-                stacklevel=3,
             )
 
 
