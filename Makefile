@@ -1,5 +1,5 @@
 # Every target sets up what it needs in .venv first; a second run starts at once.
-.PHONY: help demo test check bench contestants docs lint types layers dependencies unit oldest slow fuzz format clean
+.PHONY: help demo test check bench contestants docs notebooks lint types layers dependencies unit oldest slow fuzz format clean
 bin := .venv/bin
 export ORDINOISE_DATA ?= $(wildcard $(abspath ../shared/data))
 # Workers for the tests; numerical libraries stay on one thread each, so that they do not fight.
@@ -31,6 +31,10 @@ docs: ## The documentation, warnings as errors, into docs/_build/html, and the c
 	$(bin)/python -m pytest -q -n $(WORKERS) --dist worksteal -m page
 	$(bin)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
+
+notebooks: ## Run the notebooks of the documentation and store what they print (two minutes)
+	@tools/setup test
+	$(bin)/jupyter execute --inplace docs/notebooks/*.ipynb
 
 lint:
 	@tools/setup test

@@ -14,10 +14,12 @@ project = "ordinoise"
 author = "The ordinoise developers"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "cyclopts.ext.sphinx"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax", "cyclopts.ext.sphinx"]
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_measured", "_build"]
+# Notebooks are shown as stored; a test executes them, and `make notebooks` stores what they print now.
+nb_execution_mode = "off"
 
 # A module's __all__ decides what its reference shows.
 # What scikit-learn adds to every estimator is documented there.

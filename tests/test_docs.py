@@ -113,7 +113,7 @@ def test_the_documentation_builds_and_has_every_public_name_and_every_verb(tmp_p
 def test_every_name_of_the_package_is_in_the_reference_and_the_public_names_are_few() -> None:
     names = {name for module in MODULES for name in importlib.import_module(module).__all__}
     assert set(ordinoise.__all__) <= names
-    assert len(names) <= 85
+    assert len(names) <= 90
 
 
 def _documented(module: str) -> Iterator[str]:
