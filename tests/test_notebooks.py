@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from test_docs import _agree
 
 nbformat = pytest.importorskip("nbformat")

@@ -19,6 +19,7 @@ from ordinoise.displays import LabelIssuesDisplay, NoiseMatrixDisplay, RatersDis
 from ordinoise.scoring.reliability import reliability_curve
 
 NOISE = adjacent(4, up=0.2, down=0.1)
+ODD: Any = NOISE
 TRAIN, TEST = synthetic(60, random_state=0), synthetic(60, random_state=1)
 RECORDED = corrupt(TEST.labels, NOISE, random_state=0)
 
@@ -48,7 +49,7 @@ def test_the_cells_of_the_matrix_are_the_noise_of_the_model(model: OrdinalMLPCla
 def test_the_matrix_of_verified_labels_is_counted_with_intervals_that_hold_it() -> None:
     true, seen = np.array(["a"] * 8 + ["b"] * 4), np.array(["a"] * 6 + ["b"] * 2 + ["b"] * 4)
     noise = NoiseMatrixDisplay.from_predictions(true, seen, labels=["a", "b"]).noise
-    np.testing.assert_allclose(noise.matrix, [[0.75, 0.25], [0, 1]])
+    np.testing.assert_allclose(noise.matrix, np.array([[0.75, 0.25], [0, 1]]))
     assert noise.interval is not None
     low, high = noise.interval
     assert (low <= noise.matrix).all()
@@ -70,8 +71,8 @@ def test_labels_found_are_the_summed_probabilities_of_the_worst_first(model: Ord
     expected = issues_from_probabilities(model.predict_proba(TEST.features), RECORDED, NOISE)
     np.testing.assert_allclose(display.found[-1], expected.probability_wrong.sum())
     np.testing.assert_allclose(display.found[5], expected.probability_wrong[expected.worst[:5]].sum())
-    line = display.ax_.lines[1].get_xydata()
-    np.testing.assert_allclose(line[-1], [len(RECORDED), display.found[-1]])
+    line = np.asarray(display.ax_.lines[1].get_xydata())
+    np.testing.assert_allclose(line[-1], np.array([len(RECORDED), display.found[-1]]))
 
 
 def test_a_model_of_another_library_predicts_the_recorded_label() -> None:
@@ -134,12 +135,12 @@ def test_raters_are_estimated_from_their_grades() -> None:
 @pytest.mark.parametrize(
     ("draw", "sentence"),
     [
-        (lambda: NoiseMatrixDisplay(NOISE).plot("here"), "ax must be an Axes of matplotlib, got str"),
+        (lambda: NoiseMatrixDisplay(NOISE).plot(ODD), "ax must be an Axes of matplotlib, got ndarray"),
         (lambda: NoiseMatrixDisplay(NOISE, ["a"]), "classes must name all 4 grades, got 1"),
         (lambda: NoiseMatrixDisplay.from_estimator(OrdinalMLPClassifier()), "estimator must be fitted, got OrdinalMLP"),
         (lambda: NoiseMatrixDisplay.from_predictions([0, 0], [0, 1]), "y_true must hold every grade, got none of 1"),
-        (lambda: LabelIssuesDisplay(NOISE), "issues must be what find_label_issues returns, got ndarray"),
-        (lambda: ReliabilityDisplay(NOISE), "reliability must be what reliability_curve returns, got ndarray"),
+        (lambda: LabelIssuesDisplay(ODD), "issues must be what find_label_issues returns, got ndarray"),
+        (lambda: ReliabilityDisplay(ODD), "reliability must be what reliability_curve returns, got ndarray"),
         (lambda: ReliabilityDisplay.from_predictions([0, 1], [[1, 0, 0]] * 2), "labels must name all 3 columns"),
         (lambda: RatersDisplay({}), "table must be what rater_table returns, got dict"),
         (lambda: RatersDisplay.from_estimator(NOISE), "estimator must be a RepeatedLabels, got ndarray"),
