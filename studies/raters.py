@@ -28,7 +28,7 @@ from studies.simulated_raters import class_conditional, perceived
 Ints = NDArray[np.int64]
 CUTS = np.array([-2.5, -0.5, 0.5, 2.5])
 """Cuts of the valence -4..4 into five grades, as the README of the data names them."""
-SEEDS, TEXT_DRAWS = range(5), range(10, 15)
+SEEDS, TEXT_DRAWS = range(5), range(40, 50)
 TEXT_COLUMNS = ("median wrong", "RepeatedLabels() wrong", "claimed - right", "with features wrong", "claimed - right")
 
 

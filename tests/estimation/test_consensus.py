@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from ordinoise.estimation import RepeatedLabels
+from ordinoise.estimation.raters import consensus
 from ordinoise.estimation.raters.average import tilted, with_prior
-from ordinoise.estimation.raters.consensus import deferring, within
+from ordinoise.estimation.raters.consensus import CONFIRMED, consensus_without_names, deferring, within
 
 POSTERIOR = np.array([[0.55, 0.4, 0.05], [0.1, 0.3, 0.6], [0.2, 0.45, 0.35]])
 GIVEN = np.array([[2.0, 3.0, 0.0], [0.0, 3.0, 2.0], [1.0, 0.0, 1.0]])
@@ -16,6 +17,17 @@ def test_the_vote_stands_unless_the_expected_distance_falls_by_more() -> None:
     assert deferring(POSTERIOR, GIVEN, 0.0).tolist() == [0, 2, 1]
     assert deferring(POSTERIOR, GIVEN, 0.15).tolist()[:2] == [1, 2]
     assert deferring(POSTERIOR, GIVEN, np.inf).tolist() == [1, 1, 2]
+
+
+def test_the_vote_stands_where_only_a_few_items_would_leave_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consensus, "nearer_than_vote", lambda *_: CONFIRMED + 1)
+    posterior, given = np.tile([0.1, 0.8, 0.1], (400, 1)), np.tile([1.0, 3.0, 1.0], (400, 1))
+    posterior[:1] = [0.9, 0.1, 0.0]
+    assert (consensus_without_names(posterior, given, ()) == 1).all()
+    posterior[:2] = [0.9, 0.1, 0.0]
+    assert consensus_without_names(posterior, given, ()).tolist() == [0, 0, *[1] * 398]
+    monkeypatch.setattr(consensus, "nearer_than_vote", lambda *_: CONFIRMED)
+    assert (consensus_without_names(posterior, given, ()) == 1).all()
 
 
 def test_a_posterior_is_kept_in_the_range_of_the_grades_given() -> None:

@@ -28,7 +28,7 @@ from ordinoise._warning import warn_caller
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.base import IdentifiabilityWarning
 from ordinoise.estimation.raters.average import FAMILIES, Average, believed_prior, fit_average, refit
-from ordinoise.estimation.raters.consensus import CONFIRMED, deference_by, deferring, nearer_than_vote, within
+from ordinoise.estimation.raters.consensus import CONFIRMED, consensus_without_names, nearer_than_vote, within
 from ordinoise.estimation.raters.features import default_classifier, prior_from_features
 from ordinoise.estimation.raters.matrices import Stop
 from ordinoise.estimation.raters.ratings import Known, Ratings, Votes
@@ -317,7 +317,7 @@ class RepeatedLabels(BaseEstimator):
         inside = within(average.posterior, votes.given, is_free)
         consensus = decide(inside, self.decision)
         if ratings.shape[1] == 1 and not is_free.any() and isinstance(self.decision, str) and self.decision == "median":
-            consensus = deferring(inside, votes.given, deference_by(average.trials, known.prior))
+            consensus = consensus_without_names(inside, votes.given, average.trials, known.prior)
         self.posterior_ = average.posterior
         self.consensus_ = self.classes_[consensus]
         self.confidence_ = average.posterior[np.arange(len(consensus)), consensus]
