@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,16 @@ def test_a_model_learns_from_vectors_and_asks_for_them_again(folder: Path) -> No
     assert (asked.code, asked.err) == (2, "embeddings must be given, as when the model was made, got none\n")
     np.save(folder / "short.npy", np.zeros((150, 3)))
     assert "embeddings must have 4 numbers per row" in run(*words, "--embeddings", folder / "short.npy").err
+
+
+@pytest.mark.parametrize("number", ["1" + "0" * 300, "-1", "3", "true"])
+def test_a_model_whose_number_of_vectors_was_edited_is_refused(number: str, folder: Path, tmp_path: Path) -> None:
+    model = shutil.copytree(folder / "model", tmp_path / "model")
+    text = (model / "task.json").read_text()
+    (model / "task.json").write_text(text.replace('"n_embedded": 4', f'"n_embedded": {number}'))
+    refused = run("predict", model, folder / "t.csv", "--embeddings", folder / "v.npy")
+    assert refused.code == 2
+    assert "the folder is damaged" in refused.err
 
 
 def test_vectors_of_other_rows_or_with_objects_are_refused_with_a_sentence(tmp_path: Path) -> None:

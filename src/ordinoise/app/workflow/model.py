@@ -245,8 +245,9 @@ def _check_fits(task: Task, model: OrdinalClassifierBase) -> None:
     names = [column.name for column in task.columns]
     features = [column for column in task.columns if column.role == "feature"]
     expected = [str(name) for name in getattr(model, "feature_names_in_", ())]
-    vectors = [f"{PREFIX}{at + 1}" for at in range(task.n_embedded if type(task.n_embedded) is int else 0)]
-    is_known = all(column.kind in FEATURE_KINDS for column in features)
+    n_vectors = max(len(expected) - len(features), 0)
+    vectors = [f"{PREFIX}{at + 1}" for at in range(n_vectors)]
+    is_known = all(column.kind in FEATURE_KINDS for column in features) and task.n_embedded == n_vectors
     if not is_known or len(set(names)) < len(names) or [column.name for column in features] + vectors != expected:
         got = f"columns {names}"
         raise complain("model", f"hold a {TASK} with the features {expected}", got, "the folder is damaged")
