@@ -1,5 +1,5 @@
 # Every target sets up what it needs in .venv first; a second run starts at once.
-.PHONY: help demo test check bench contestants docs notebooks lint types layers dependencies unit oldest slow fuzz format clean
+.PHONY: help demo test check bench contestants docs wheel notebooks lint types layers dependencies unit oldest slow fuzz format clean
 bin := .venv/bin
 export ORDINOISE_DATA ?= $(wildcard $(abspath ../shared/data))
 # Workers for the tests; numerical libraries stay on one thread each, so that they do not fight.
@@ -72,6 +72,11 @@ FUZZ_INPUTS ?= 100000
 fuzz: ## Fuzzed inputs over every reader and verb (an hour; FUZZ_SECONDS, FUZZ_INPUTS)
 	@tools/setup test
 	$(bin)/python -m tools.fuzz --inputs $(FUZZ_INPUTS) --seconds $(FUZZ_SECONDS)
+
+wheel: ## The package as pip installs it, into dist, tried in an empty environment
+	@tools/setup test
+	$(bin)/uv build --quiet --out-dir dist
+	$(bin)/python -m pytest -q -m slow tests/test_wheel.py
 
 format: ## Rewrite the code in the house format
 	@tools/setup test
