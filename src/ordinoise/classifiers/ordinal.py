@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -13,14 +13,7 @@ from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length, complain
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
-from ordinoise.classifiers.blend.answers import (
-    NOTHING_LEARNED,
-    chosen_answer,
-    gain_of,
-    has_learned,
-    may_correct,
-    with_first_answer,
-)
+from ordinoise.classifiers.blend.answers import with_first_answer
 from ordinoise.classifiers.blend.members import (
     CLASS_SHARES,
     MANY_ROWS,
@@ -28,11 +21,11 @@ from ordinoise.classifiers.blend.members import (
     Model,
     NetworkModel,
     Recorded,
-    SharesCandidate,
     TreesModel,
 )
 from ordinoise.classifiers.blend.mixture import Blend, average, fitted_blend
 from ordinoise.classifiers.blend.rated import consensus_of, rated_blend, rated_items
+from ordinoise.classifiers.blend.recorded import Trusted, noise_estimate, recorded_blend
 from ordinoise.classifiers.blend.scored import candidates, kind_of
 from ordinoise.classifiers.blend.state import restore, state_of
 from ordinoise.classifiers.blend.table import Filling, Table, counted_grams, sparse_table, text_table
@@ -40,9 +33,7 @@ from ordinoise.classifiers.saving import Arrays
 from ordinoise.columns.coding import Columns
 from ordinoise.columns.texts import Grams
 from ordinoise.crossfit import stratified_folds
-from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
-from ordinoise.estimation.score.estimator import noise_from_probabilities
 from ordinoise.labels import as_column, as_decision, joined_groups, trusted_ranks
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
@@ -50,9 +41,6 @@ from ordinoise.noise.record import ANSWERS
 LEARNERS = ("auto", "mlp", "boosting", "blend")
 SMALL, ROUNDS_WHEN_SMALL = 1000, 2
 """Below 1000 rows the folds are drawn twice, since a single draw decides too much (decision 0011)."""
-
-Trusted = tuple[Ints, Ints]
-"""Row numbers and true ranks of verified samples."""
 
 
 @dataclass(eq=False, repr=False)
@@ -218,7 +206,7 @@ class OrdinalClassifier(TableClassifierBase):
         else:
             raters = None if items is not None and self._estimates() else raters  # no item has two ratings
             self.folds_ = self._folds(plain.ranks, rng, plain.groups)
-            self._keep(self._corrected_blend(plain, raters, verified, self.folds_, rng))
+            self._keep(recorded_blend(self, plain, raters, verified, rng))
         # Without class weights, which would change the distribution that the scores are about.
         rows = np.empty((len(as_column("y", y)), 1))
         weights = self._checked_weights(sample_weight, y, rows, None)
@@ -255,7 +243,7 @@ class OrdinalClassifier(TableClassifierBase):
             return self._resolved_noise(plain, raters, noise_seed)[0]
         with fit_progress(self.verbose, self._n_fits(folds, plain)) as on_fit:
             trusting = self._fitted_blend(plain, folds, blend_seed, on_fit)
-        return with_first_answer(self._noise_estimate(trusting, plain, verified, noise_seed))
+        return with_first_answer(noise_estimate(self, trusting, plain, verified, noise_seed))
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any, groups: Any, items: Any
@@ -310,49 +298,6 @@ class OrdinalClassifier(TableClassifierBase):
         """What the blend predicts, as the answer has it: a cautious one is of the recorded label."""
         return probabilities @ self.noise_.matrix if self.noise_.answer == "cautious" else probabilities
 
-    def _corrected_blend(
-        self, plain: Recorded, raters: Any, trusted: Trusted | None, folds: Ints, rng: np.random.Generator
-    ) -> Blend:
-        """The blend that the answer calls for; sets `noise_`."""
-        noise_seed, blend_seed = (int(seed) for seed in rng.integers(2**31, size=2))
-        n_passes = 2 if self._estimates() else 1
-        with fit_progress(self.verbose, n_passes * self._n_fits(folds, plain)) as on_fit:
-            if self._estimates():
-                Noise.of(None, plain.n_classes).index_of(
-                    raters, len(plain.ranks)
-                )  # refuses raters: an estimate is one matrix for all
-                trusting = self._fitted_blend(plain, folds, blend_seed, on_fit)
-                found = self._noise_estimate(trusting, plain, trusted, noise_seed)
-                return self._chosen_blend(found, trusting, plain, trusted, folds, blend_seed, on_fit)
-            self.noise_, index = self._resolved_noise(plain, raters, noise_seed)
-            blend = self._fitted_blend(_under(self.noise_, plain, index, trusted), folds, blend_seed, on_fit)
-            if self.noise_.source == "trusted" and trusted is None and not has_learned(blend, plain, self.decision):
-                return self._class_shares(plain, folds, blend_seed)
-            return blend
-
-    def _chosen_blend(
-        self,
-        found: Noise,
-        trusting: Blend,
-        plain: Recorded,
-        trusted: Trusted | None,
-        folds: Ints,
-        seed: int,
-        on_fit: Callable[[], None],
-    ) -> Blend:
-        """The blend that the evidence prefers, or that was asked for; sets `noise_`."""
-        corrected = None
-        verified = trusted is not None
-        if self.answer == "auto" and not verified and not has_learned(trusting, plain, self.decision):
-            self.noise_ = replace(found, answer="trusting", reason=NOTHING_LEARNED)
-            return self._class_shares(plain, folds, seed)
-        if self.answer != "trusting" and (verified or self.answer != "auto" or may_correct(found)):
-            corrected = self._fitted_blend(_under(found, plain, None, trusted), folds, seed, on_fit)
-        gain = None if corrected is None else gain_of(trusting, corrected, found, plain)
-        answer, reason = chosen_answer(self.answer, found, gain, verified=verified)
-        self.noise_ = replace(found, answer=answer, reason=reason)
-        return trusting if corrected is None or answer == "trusting" else corrected
-
     def _resolved_noise(self, plain: Recorded, raters: Any, seed: int) -> tuple[Noise, Ints | None]:
         return resolve_noise(
             self.noise, plain.table.columns, plain.ranks, plain.n_classes, raters, seed, groups=plain.groups
@@ -361,23 +306,11 @@ class OrdinalClassifier(TableClassifierBase):
     def _estimates(self) -> bool:
         return isinstance(self.noise, str) and self.noise == "estimate"
 
-    def _noise_estimate(self, trusting: Blend, plain: Recorded, trusted: Trusted | None, seed: int) -> Noise:
-        dense = plain.table.dense if plain.table.features.shape[1] else None
-        found = noise_from_probabilities(
-            trusting.out_of_fold, plain.ranks, plain.weights, features=dense, trusted=trusted,
-            prior_rate=self.prior_rate, random_state=seed, groups=plain.groups,
-        )  # fmt: skip
-        warn_of_doubts(found)
-        return found
-
     def _fitted_blend(self, data: Recorded, folds: Ints, seed: int, on_fit: Callable[[], None]) -> Blend:
         chosen = self._candidates(data)
         return fitted_blend(
             chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=self.learner == "auto", on_fit=on_fit
         )
-
-    def _class_shares(self, data: Recorded, folds: Ints, seed: int) -> Blend:
-        return fitted_blend({CLASS_SHARES: SharesCandidate()}, data, folds, seed=seed, n_jobs=1, drop=False)
 
     def _candidates(self, data: Recorded) -> dict[str, Candidate]:
         return candidates(self.learner, data.table, tuple(self.columns_.categories))
@@ -424,12 +357,6 @@ class OrdinalClassifier(TableClassifierBase):
 
     def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
         restore(self, settings, arrays)
-
-
-def _under(noise: Noise, plain: Recorded, index: Ints | None, trusted: Trusted | None) -> Recorded:
-    """The same rows, recorded under this noise, with the verified ones known."""
-    data = replace(plain, matrices=noise.matrices, index=index)
-    return data if trusted is None else data.with_trusted(trusted)
 
 
 def _positions_among(weighted: Ints, trusted: Trusted) -> Trusted | None:

@@ -1,0 +1,90 @@
+"""The fit of the front door to one label per row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ordinoise._validation import Ints
+from ordinoise.classifiers._progress import fit_progress
+from ordinoise.classifiers.blend.answers import NOTHING_LEARNED, chosen_answer, gain_of, has_learned, may_correct
+from ordinoise.classifiers.blend.members import CLASS_SHARES, Recorded, SharesCandidate
+from ordinoise.classifiers.blend.mixture import Blend, fitted_blend
+from ordinoise.estimation.base import warn_of_doubts
+from ordinoise.estimation.score.estimator import noise_from_probabilities
+from ordinoise.noise import Noise
+
+if TYPE_CHECKING:
+    from ordinoise.classifiers.ordinal import OrdinalClassifier
+
+Trusted = tuple[Ints, Ints]
+"""Row numbers and true ranks of verified samples."""
+
+
+def recorded_blend(
+    model: OrdinalClassifier, plain: Recorded, raters: Any, trusted: Trusted | None, rng: np.random.Generator
+) -> Blend:
+    """The blend that the answer calls for, of the folds `folds_`; sets `noise_`."""
+    noise_seed, seed = (int(each) for each in rng.integers(2**31, size=2))
+    assert model.folds_ is not None
+    folds, estimates = model.folds_, model._estimates()
+    with fit_progress(model.verbose, (2 if estimates else 1) * model._n_fits(folds, plain)) as on_fit:
+        if estimates:
+            Noise.of(None, plain.n_classes).index_of(raters, len(plain.ranks))  # refuses raters: one matrix for all
+            trusting = model._fitted_blend(plain, folds, seed, on_fit)
+            found = noise_estimate(model, trusting, plain, trusted, noise_seed)
+            return _chosen_blend(model, found, trusting, plain, trusted, seed, on_fit)
+        model.noise_, index = model._resolved_noise(plain, raters, noise_seed)
+        blend = model._fitted_blend(_under(model.noise_, plain, index, trusted), folds, seed, on_fit)
+    if model.noise_.source == "trusted" and trusted is None and not has_learned(blend, plain, model.decision):
+        return _class_shares(plain, folds, seed)
+    return blend
+
+
+def noise_estimate(
+    model: OrdinalClassifier, trusting: Blend, plain: Recorded, trusted: Trusted | None, seed: int
+) -> Noise:
+    """The noise under which the out-of-fold predictions of a blend that trusts the labels explain them best."""
+    dense = plain.table.dense if plain.table.features.shape[1] else None
+    found = noise_from_probabilities(
+        trusting.out_of_fold, plain.ranks, plain.weights, features=dense, trusted=trusted,
+        prior_rate=model.prior_rate, random_state=seed, groups=plain.groups,
+    )  # fmt: skip
+    warn_of_doubts(found)
+    return found
+
+
+def _chosen_blend(
+    model: OrdinalClassifier,
+    found: Noise,
+    trusting: Blend,
+    plain: Recorded,
+    trusted: Trusted | None,
+    seed: int,
+    on_fit: Callable[[], None],
+) -> Blend:
+    """The blend that the evidence prefers, or that was asked for; sets `noise_`."""
+    corrected, verified, asked = None, trusted is not None, model.answer
+    assert model.folds_ is not None
+    if asked == "auto" and not verified and not has_learned(trusting, plain, model.decision):
+        model.noise_ = replace(found, answer="trusting", reason=NOTHING_LEARNED)
+        return _class_shares(plain, model.folds_, seed)
+    if asked != "trusting" and (verified or asked != "auto" or may_correct(found)):
+        corrected = model._fitted_blend(_under(found, plain, None, trusted), model.folds_, seed, on_fit)
+    gain = None if corrected is None else gain_of(trusting, corrected, found, plain)
+    answer, reason = chosen_answer(asked, found, gain, verified=verified)
+    model.noise_ = replace(found, answer=answer, reason=reason)
+    return trusting if corrected is None or answer == "trusting" else corrected
+
+
+def _class_shares(data: Recorded, folds: Ints, seed: int) -> Blend:
+    return fitted_blend({CLASS_SHARES: SharesCandidate()}, data, folds, seed=seed, n_jobs=1, drop=False)
+
+
+def _under(noise: Noise, plain: Recorded, index: Ints | None, trusted: Trusted | None) -> Recorded:
+    """The same rows, recorded under this noise, with the verified ones known."""
+    data = replace(plain, matrices=noise.matrices, index=index)
+    return data if trusted is None else data.with_trusted(trusted)
