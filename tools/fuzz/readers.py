@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import sqlite3
+import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
@@ -149,6 +150,32 @@ class FeatherReader(TableReader):
         out = io.BytesIO()
         mutations.drawn_frame(rng).write_ipc(out, compression=rng.choice(("lz4", "zstd", "uncompressed")))
         return out.getvalue()
+
+
+class ExcelReader(TableReader):
+    """An Excel workbook, damaged as a whole or inside of a part."""
+
+    share, name = 7, "t.xlsx"
+
+    def drawn(self, rng: Random) -> bytes:
+        with zipfile.ZipFile(io.BytesIO(self.whole[0])) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        name = rng.choice([name for name in parts if "docProps" not in name])
+        parts[name] = mutations.changed_bytes(parts[name], rng, list(parts.values()))
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, part in parts.items():
+                archive.writestr(name, part)
+        return out.getvalue()
+
+    def read(self, data: bytes) -> None:
+        from ordinoise.app.tables import read_exact, workbook_with
+
+        super().read(data)
+        path, copy = self.scratch / self.name, self.scratch / "copy.xlsx"
+        copy.write_bytes(workbook_with(path, read_exact(path).columns[0], {}))
+        if not read_exact(copy).equals(read_exact(path)):
+            raise LostError("a workbook that is copied and read again differs")
 
 
 class LinesReader(TableReader):

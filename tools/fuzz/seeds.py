@@ -18,11 +18,14 @@ def write_tables(folder: Path) -> None:
     """The table in every format, the noise matrix, and the archive's format of features."""
     import polars as pl
 
+    from ordinoise.app.tables import write_table
+
     frame = pl.read_csv(TABLE.encode())
     (folder / "t.csv").write_text(TABLE)
     (folder / "t.tsv").write_text(TABLE.replace(",", "\t"))
     (folder / "t.csv.gz").write_bytes(gzip.compress(TABLE.encode(), mtime=0))
     frame.write_ndjson(folder / "t.jsonl")
+    write_table(frame, folder / "t.xlsx")
     frame.write_parquet(folder / "t.parquet")
     frame.write_ipc(folder / "t.feather", compression="lz4")
     (folder / "matrix.csv").write_text(MATRIX)

@@ -11,7 +11,7 @@ from app.review.client import Client
 from app.review.sample import CLASSES, noise_of, sample_audit
 from ordinoise.app.record import AuditRecord, write_record
 from ordinoise.app.review import RefitOutcome, open_decisions
-from ordinoise.app.tables import delimiter_of, digest_of, read_text, write_table
+from ordinoise.app.tables import delimiter_of, digest_of, read_stored, read_text, write_table
 
 
 def test_the_overview_shows_record_and_states(client: Client, record: AuditRecord) -> None:
@@ -295,14 +295,17 @@ def test_a_file_that_changed_since_the_audit_is_not_exported(client: Client, tmp
     assert client.post("/api/export").status_code == 422
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".feather"])
-def test_any_kind_of_file_is_exported_as_csv_with_its_own_delimiter(tmp_path: Path, suffix: str) -> None:
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".xlsx", ".parquet", ".feather"])
+@pytest.mark.parametrize("kind", [pl.Float64, pl.String])
+def test_a_file_of_any_kind_is_exported_as_it_is_with_its_types(tmp_path: Path, suffix: str, kind: Any) -> None:
     record = sample_audit(tmp_path)
-    table = read_text(tmp_path / "wine.csv").with_columns(pl.col("quality").cast(pl.Float64).cast(pl.String))
+    halves = pl.col("quality").cast(pl.Float64) / 2
+    table = read_text(tmp_path / "wine.csv").with_columns(halves.cast(kind))
     source = tmp_path / f"other{suffix}"
     write_table(table, source, delimiter=";")
+    spelling = {grade: str(float(grade) / 2) for grade in record.classes}
     suspects = tuple(
-        replace(suspect, cells=(*suspect.cells[:4], f"{suspect.recorded}.0", *suspect.cells[5:]))
+        replace(suspect, cells=(*suspect.cells[:4], spelling[suspect.recorded], *suspect.cells[5:]))
         for suspect in record.suspects
     )
     write_record(tmp_path / "audit", replace(record, source=str(source), digest=digest_of(source), suspects=suspects))
@@ -312,11 +315,15 @@ def test_any_kind_of_file_is_exported_as_csv_with_its_own_delimiter(tmp_path: Pa
     client.decide(first.row, first.suggested)
     path = Path(client.post("/api/export").json()["path"])
     client.close()
-    assert path.name == "other.reviewed.csv"
-    assert delimiter_of(path) == {".csv": ";", ".tsv": "\t"}.get(suffix, ",")
-    now = read_text(path)["quality"].to_list()
-    # As the file spells its grades: 6.0, not 6.
-    assert now == [f"{first.suggested}.0" if row == first.row else grade for row, grade in enumerate(table["quality"])]
+    assert path.name == f"other.reviewed{'.csv' if suffix == '.tsv' else suffix}"
+    if suffix in (".csv", ".tsv"):
+        assert delimiter_of(path) == {".csv": ";", ".tsv": "\t"}[suffix]
+    was, now = read_stored(source), read_stored(path)
+    wanted = was["quality"].to_list()
+    wanted[first.row] = type(wanted[0])(spelling[first.suggested])  # as the file spells its grades
+    assert now["quality"].to_list() == wanted
+    assert now.drop("quality").equals(was.drop("quality"))
+    assert now.schema == was.schema
 
 
 # ---- the estimate anew

@@ -165,10 +165,10 @@ COMPLAINTS = {
     "empty": (b"", "hold a table, got the empty file"),
     "blank": (b"\n\n  \n", "hold a table, got only blanks"),
     "header only": (b"a,b\n", "hold rows, got only column names"),
-    "binary": (bytes(range(256)), "be CSV, JSON lines, Parquet or Feather, got the binary file"),
+    "binary": (bytes(range(256)), r"be CSV, JSON lines, Excel \(.xlsx\), Parquet or Feather, got the binary file"),
     "workbook": (
         b"PK\x03\x04\0\0",
-        "be CSV, JSON lines, Parquet or Feather, got a zip archive or an Excel workbook.*; save the sheet as CSV",
+        r"be CSV, JSON lines, Excel \(.xlsx\), Parquet or Feather, got a zip archive.*; save the sheet as .xlsx or as CSV",
     ),
     "latin-1 cell": (b"a,b\n1,2\n1,caf\xe9\n", "be text in UTF-8, got byte 0xe9 on line 3 .*; save it as UTF-8"),
     "latin-1 header": (b"a,\xe9\n1,2\n", "be text in UTF-8, got byte 0xe9 on line 1"),

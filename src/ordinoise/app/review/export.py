@@ -18,10 +18,13 @@ from ordinoise.app.review.events import RowState
 from ordinoise.app.tables import (
     delimiter_of,
     digest_of,
-    is_lines,
+    format_of,
     lines_with,
+    read_exact,
     read_stored,
     read_text,
+    workbook_with,
+    write_content,
     write_lines,
     write_table,
 )
@@ -55,8 +58,8 @@ class Corrected:
 def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Corrected:
     """Write ``<name>.reviewed.csv`` beside the audited file, with the settled grades in place of the recorded ones.
 
-    A file of JSON lines becomes ``<name>.reviewed.jsonl``. All other cells are kept exactly. If the name is taken, the
-    new file gets a number.
+    Any other format stays what it is, with its types: JSON lines, Excel, Parquet and Feather. All other cells are kept
+    exactly. If the name is taken, the new file gets a number.
     """
     source = Path(record.source)
     if digest_of(source) != record.digest:
@@ -64,18 +67,42 @@ def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Correcte
         raise complain("the audited file", "be unchanged since its audit", f"other content in {str(source)!r}", advice)
     settled = {state.row: state for state in states if state.grade is not None}
     changes = _changes(record, settled)
-    suffix = ".jsonl" if is_lines(source) else ".csv"
     with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=source.parent) as folder:
-        written = Path(folder) / f"reviewed{suffix}"
-        if suffix == ".jsonl":
-            write_lines(lines_with(source, record.target, _values(source, record.target, changes)), written)
-        else:
-            header = not record.settings.get("no_header", False)
-            table = _with_changes(read_text(source, header=header), record.target, changes)
-            write_table(table, written, delimiter=_delimiter(source), header=header)
-        path = placed(written, source)
+        path = placed(_written(record, source, changes, Path(folder)), source)
     n_disputed = sum(state.is_disputed for state in settled.values())
     return Corrected(path, len(changes), len(settled) - len(changes), n_disputed)
+
+
+def _written(record: AuditRecord, source: Path, changes: dict[int, str], folder: Path) -> Path:
+    """The corrected file in a folder, in the format and with the types of the original."""
+    kind, target = format_of(source), record.target
+    if kind == "text":
+        path, header = folder / "reviewed.csv", not record.settings.get("no_header", False)
+        table = _with_changes(read_text(source, header=header), target, changes)
+        write_table(table, path, delimiter=delimiter_of(source), header=header)
+        return path
+    path = folder / f"reviewed{_suffix(source, kind)}"
+    if kind == "json":
+        write_lines(lines_with(source, target, _values(read_stored(source), target, changes)), path)
+        return path
+    stored = read_exact(source)
+    values = _values(stored, target, changes)
+    if kind == "excel":
+        write_content(workbook_with(source, target, values), path)
+    else:
+        write_table(_with_values(stored, target, values), path)
+    return path
+
+
+def _suffix(source: Path, kind: str) -> str:
+    """The suffix of the original where it fits the format, else the usual one."""
+    usual = {
+        "json": (".jsonl",),
+        "excel": (".xlsx", ".xlsm"),
+        "parquet": (".parquet",),
+        "arrow": (".feather", ".arrow"),
+    }
+    return source.suffix.lower() if source.suffix.lower() in usual[kind] else usual[kind][0]
 
 
 def _changes(record: AuditRecord, settled: dict[int, RowState]) -> dict[int, str]:
@@ -90,11 +117,18 @@ def _changes(record: AuditRecord, settled: dict[int, RowState]) -> dict[int, str
     }
 
 
-def _values(source: Path, target: str, changes: dict[int, str]) -> dict[int, Any]:
-    """The new values of JSON lines, with the type of the column."""
-    stored = read_stored(source)
+def _values(stored: pl.DataFrame, target: str, changes: dict[int, str]) -> dict[int, Any]:
+    """The new values, with the type of the column."""
     table = _with_changes(stored.with_columns(as_text(stored[target])), target, changes)
     return dict(zip(changes, table[target].gather(list(changes)).cast(stored[target].dtype), strict=True))
+
+
+def _with_values(stored: pl.DataFrame, target: str, values: dict[int, Any]) -> pl.DataFrame:
+    """The table with other values in some rows of a column, whose type stays."""
+    cells = stored[target].to_list()
+    for row, value in values.items():
+        cells[row] = value
+    return stored.with_columns(pl.Series(target, cells, dtype=stored[target].dtype))
 
 
 def _with_changes(table: pl.DataFrame, target: str, changes: dict[int, str]) -> pl.DataFrame:
@@ -105,14 +139,6 @@ def _with_changes(table: pl.DataFrame, target: str, changes: dict[int, str]) -> 
     for row, cell in changes.items():
         cells[row] = cell
     return table.with_columns(pl.Series(target, cells, dtype=pl.String))
-
-
-def _delimiter(source: Path) -> str:
-    """The delimiter of a text file; a comma for Parquet and Feather."""
-    try:
-        return delimiter_of(source)
-    except ValueError:
-        return ","
 
 
 def placed(written: Path, source: Path) -> Path:

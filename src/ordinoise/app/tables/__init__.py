@@ -5,10 +5,11 @@ from __future__ import annotations
 from ordinoise.app.tables.dialect import delimiter_of
 from ordinoise.app.tables.graded import GradedTable, graded_table
 from ordinoise.app.tables.lines import is_lines, lines_and, lines_with
-from ordinoise.app.tables.reader import read_stored, read_table, read_text, typed_columns
-from ordinoise.app.tables.source import digest_of
+from ordinoise.app.tables.reader import read_exact, read_stored, read_table, read_text, typed_columns
+from ordinoise.app.tables.source import digest_of, format_of
 from ordinoise.app.tables.target import grades_of
-from ordinoise.app.tables.writer import write_lines, write_table
+from ordinoise.app.tables.workbook_cells import workbook_with
+from ordinoise.app.tables.writer import write_content, write_lines, write_table
 from ordinoise.columns.features import features_of
 from ordinoise.columns.findings import ColumnFindings
 
@@ -18,15 +19,19 @@ __all__ = [
     "delimiter_of",
     "digest_of",
     "features_of",
+    "format_of",
     "graded_table",
     "grades_of",
     "is_lines",
     "lines_and",
     "lines_with",
+    "read_exact",
     "read_stored",
     "read_table",
     "read_text",
     "typed_columns",
+    "workbook_with",
+    "write_content",
     "write_lines",
     "write_table",
 ]

@@ -1,4 +1,4 @@
-"""Reader of CSV, JSON lines, Parquet and Feather files, with a one-sentence error for each thing that can be wrong."""
+"""Reader of CSV, JSON lines, Excel, Parquet and Feather files; one sentence for each thing that can be wrong."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ordinoise.app.tables.dialect import check_names, delimiter_in, header_of, n
 from ordinoise.app.tables.lines import read_lines
 from ordinoise.app.tables.source import FORMATS, Source, check_size, not_utf8, open_source, too_large, unreadable
 from ordinoise.app.tables.trial import survives
+from ordinoise.app.tables.workbook import read_workbook
 from ordinoise.columns.inference import as_text, nameless, typed
 
 # Some damaged files make polars panic, which is a BaseException in Python.
@@ -23,9 +24,10 @@ FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, Va
 
 
 def read_table(path: str | Path, *, keep_text: Collection[str] = (), header: bool = True) -> pl.DataFrame:
-    """The table in a CSV, JSON lines, Parquet or Feather file, every column with the type that all of its rows allow.
+    """The table in a CSV, JSON lines, Excel, Parquet or Feather file, with the types that all rows of a column allow.
 
-    The format is inferred from the content. In a CSV file the delimiter is inferred (`delimiter_of`) and blank lines
+    The format is inferred from the content. Of a workbook, the first visible sheet is read. In a CSV file the
+    delimiter is inferred (`delimiter_of`) and blank lines
     are skipped. A file of JSON lines has one object per row; a key that an object lacks is missing there, and lists and
     objects in a cell stay JSON text. Text is typed by one rule in every format, so that a CSV file and its Parquet copy
     give the same table: a column becomes numbers, flags or dates if every cell is one, and the cells NA,
@@ -107,13 +109,27 @@ def _read(path: str | Path, *, header: bool = True) -> Opened:
             frame, nested = read_lines(source)
             _check_rows(frame, source.path)
         else:
-            frame = _read_cells(source, header) if source.kind == "text" else _read_typed(source.path, source.kind)
+            frame = _read_cells(source, header) if source.kind == "text" else _stored(source)
         text = pl.col(pl.String, pl.Categorical, pl.Enum)
         filled = pl.when(text.cast(pl.String) != "").then(text)
         frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), filled)
     except MemoryError:
         raise too_large(source.path) from None
     return Opened(frame, source.digest, nested)
+
+
+def read_exact(path: str | Path) -> pl.DataFrame:
+    """The table of a file that stores types, with NaN and empty text as they are."""
+    return _stored(open_source(path))
+
+
+def _stored(source: Source) -> pl.DataFrame:
+    """The table of a file that stores types."""
+    if source.kind != "excel":
+        return _read_typed(source.path, source.kind)
+    frame = read_workbook(source.path, source.text)
+    _check_rows(frame, source.path)
+    return frame
 
 
 def _read_typed(path: Path, kind: str) -> pl.DataFrame:

@@ -29,9 +29,10 @@ MAX_BYTES, MAX_COLUMNS = "ORDINOISE_MAX_BYTES", "ORDINOISE_MAX_COLUMNS"
 MOST_COLUMNS = 100_000  # reading more takes minutes; a round number, chosen by no run
 BINARY_SUFFIXES = (".parquet", ".feather", ".arrow", ".ipc")
 LINES_SUFFIXES = (".jsonl", ".ndjson")
-FORMATS = "be CSV, JSON lines, Parquet or Feather"
+FORMATS = "be CSV, JSON lines, Excel (.xlsx), Parquet or Feather"
 _GZIP = b"\x1f\x8b"
-_ARCHIVES = {b"PK\x03\x04": "a zip archive or an Excel workbook", b"\xd0\xcf\x11\xe0": "an Excel workbook"}
+WORKBOOKS = (".xlsx", ".xlsm")
+_ARCHIVES = {b"PK\x03\x04": "a zip archive", b"\xd0\xcf\x11\xe0": "an old or protected Excel workbook"}
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,13 @@ class Source:
     Attributes
     ----------
     path : Path
-    kind : {"text", "json", "parquet", "arrow"}
+    kind : {"text", "json", "excel", "parquet", "arrow"}
         Format, by the first bytes: "text" is CSV, "json" has one JSON object per line.
     digest : str
         SHA-256 of the file as it is on disk, as 64 hexadecimal digits.
     text : bytes
-        The whole content of a text file, unpacked and in UTF-8; empty for Parquet and Feather, which polars reads from
-        the path.
+        The whole content of a text file, unpacked and in UTF-8, or of a workbook as it is; empty for Parquet and
+        Feather, which polars reads from the path.
     """
 
     path: Path
@@ -65,6 +66,10 @@ def open_source(path: str | Path) -> Source:
     with open_bytes(path) as file:
         kind = kind_of(path, _head(path, file))
         file.seek(0)
+        if kind == "excel":
+            check_bytes(path, path.stat().st_size)
+            raw = file.read()
+            return Source(path, kind, hashlib.sha256(raw).hexdigest(), raw)
         if kind not in ("text", "json"):
             return Source(path, kind, hashlib.file_digest(file, "sha256").hexdigest())
         text, digest = _text_and_digest(path, file)
@@ -79,7 +84,7 @@ def open_text(path: str | Path) -> tuple[bytes, str]:
 
 
 def _text_and_digest(path: Path, file: BufferedReader) -> tuple[bytes, str]:
-    _check_bytes(path, path.stat().st_size)
+    check_bytes(path, path.stat().st_size)
     raw = file.read()
     text = _unpacked(path, raw) if raw.startswith(_GZIP) else raw
     return as_utf8(path, text), hashlib.sha256(raw).hexdigest()
@@ -89,11 +94,12 @@ def _unpacked(path: Path, raw: bytes) -> bytes:
     """The content of a gzip file, unpacked no further than the limit."""
     with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
         text = file.read(most_bytes() + 1)
-    _check_bytes(path, len(text))
+    check_bytes(path, len(text))
     return text
 
 
-def _check_bytes(path: Path, n_bytes: int) -> None:
+def check_bytes(path: Path, n_bytes: int) -> None:
+    """Refuse more bytes than a table may take."""
     if n_bytes > most_bytes():
         got = f"more in {str(path)!r}"
         raise complain("file", f"hold at most {most_bytes()} bytes unpacked", got, f"set {MAX_BYTES} to allow more")
@@ -138,6 +144,11 @@ def _memory() -> int:
     except (ImportError, OSError, ValueError, AttributeError):
         pass  # not known here
     return min(number for number in found if number > 0)
+
+
+def format_of(path: Path) -> str:
+    """Format of a file, as in `Source`."""
+    return kind_of(path, head_of(path))
 
 
 def digest_of(path: str | Path) -> str:
@@ -190,13 +201,15 @@ def _head(path: Path, file: BufferedReader) -> bytes:
 
 
 def kind_of(path: Path, head: bytes) -> str:
-    """Format by the first bytes: ``"parquet"``, ``"arrow"``, ``"json"`` or ``"text"``."""
+    """Format by the first bytes: ``"parquet"``, ``"arrow"``, ``"excel"``, ``"json"`` or ``"text"``."""
     if head.startswith(b"ARROW1\0\0"):
         return "arrow"
     if head.startswith(b"PAR1") and b"\0" in head:
         return "parquet"
     if head[:4] in _ARCHIVES:
-        advice = "save the sheet as CSV (UTF-8)"
+        if head.startswith(b"PK") and (path.suffix.lower() in WORKBOOKS or b"[Content_Types].xml" in head):
+            return "excel"
+        advice = "save the sheet as .xlsx or as CSV (UTF-8)"
         raise complain("file", FORMATS, f"{_ARCHIVES[head[:4]]}, {str(path)!r}", advice)
     if b"\0" in head and path.suffix.lower() in BINARY_SUFFIXES:
         raise complain("file", "be readable", f"damaged content in {str(path)!r}", "create the file again")

@@ -1,23 +1,26 @@
-"""Writer of CSV, JSON lines, Parquet and Feather files, which never overwrites a file or leaves an incomplete one."""
+"""Writer of CSV, JSON lines, Excel, Parquet and Feather files: never over a file, never an incomplete one."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import polars as pl
 
 from ordinoise._files import refuse_existing, whole_file
 from ordinoise._validation import complain
 from ordinoise.app.tables.reader import FAILURES
+from ordinoise.app.tables.source import WORKBOOKS
 from ordinoise.columns.inference import DATE_TEXT, TIME_TEXT, as_text, nameless
 from ordinoise.columns.names import listed
 from ordinoise.columns.refusals import is_sentence
 
 TEXTS, LINES = (".csv", ".tsv"), (".jsonl", ".ndjson")
-SUFFIXES = (*TEXTS, *LINES, ".parquet", ".feather", ".arrow")
+SUFFIXES = (*TEXTS, *LINES, ".xlsx", ".parquet", ".feather", ".arrow")
+MOST_SHEET_ROWS, MOST_SHEET_COLUMNS, LONGEST_TEXT = 2**20, 2**14, 2**15 - 1  # limits of the format
 _FORMULA = r"^[=+\-@\t\r]"
 MARK = "\ufeff"
 """The byte order mark."""
@@ -38,7 +41,7 @@ def write_table(
     ----------
     frame : polars.DataFrame
     path : str or Path
-        New file ending in .csv, .tsv, .jsonl, .ndjson, .parquet, .feather or .arrow, in a folder that exists.
+        New file ending in .csv, .tsv, .jsonl, .ndjson, .xlsx, .parquet, .feather or .arrow, in a folder that exists.
     delimiter : str
         The character between the fields of a .csv file; a .tsv file has tabs.
     header : bool
@@ -74,10 +77,64 @@ def write_table(
             )
         elif suffix in LINES:
             pl.DataFrame([_as_json(column) for column in frame.get_columns()]).write_ndjson(file)
+        elif suffix == ".xlsx":
+            _write_sheet(frame, file)
         elif suffix == ".parquet":
             frame.write_parquet(file)
         else:
             frame.write_ipc(file, compression="lz4")
+
+
+def write_content(content: bytes, path: str | Path) -> None:
+    """Write the whole content of a new file."""
+    with _writing(_as_new_file(path, (*SUFFIXES, *WORKBOOKS))) as file:
+        file.write(content)
+
+
+def _write_sheet(frame: pl.DataFrame, file: IO[bytes]) -> None:
+    """Write a workbook with one sheet; numbers, flags, dates and text are written as such, never as formulas."""
+    try:
+        import xlsxwriter
+    except ImportError:
+        advice = "pip install 'ordinoise[excel]'"
+        raise complain("out", "end in .csv where xlsxwriter is missing", ".xlsx", advice) from None
+    if frame.height >= MOST_SHEET_ROWS or frame.width > MOST_SHEET_COLUMNS:
+        rule = f"end in .csv or .parquet for more than {MOST_SHEET_ROWS - 1} rows or {MOST_SHEET_COLUMNS} columns"
+        raise complain("out", rule, f"{frame.height} rows of {frame.width} columns")
+    with xlsxwriter.Workbook(file, {"in_memory": True, "default_date_format": "yyyy-mm-dd"}) as book:
+        sheet = book.add_worksheet("table")
+        times = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+        for at, column in enumerate(frame.get_columns()):
+            sheet.write_string(0, at, column.name)
+            _write_column(sheet, at, column, times)
+
+
+def _write_column(sheet: Any, at: int, column: pl.Series, times: Any) -> None:
+    is_time, is_day = column.dtype == pl.Datetime and not _is_zoned(column), column.dtype == pl.Date
+    is_number = column.dtype.is_float() or (column.dtype.is_integer() and _fits(column))
+    if not (is_number or is_time or is_day or column.dtype == pl.Boolean):
+        column = as_text(column)
+        if (nameless(column).str.len_chars() > LONGEST_TEXT).any():
+            got = f"a longer one in column {column.name!r}"
+            raise complain("out", f"end in .csv or .parquet for text of more than {LONGEST_TEXT} characters", got)
+    for row, value in enumerate(column, start=1):
+        if value is None or (isinstance(value, float) and not math.isfinite(value)):
+            continue
+        if is_time:
+            sheet.write_datetime(row, at, value, times)
+        elif is_day:
+            sheet.write_datetime(row, at, value)
+        elif isinstance(value, bool):
+            sheet.write_boolean(row, at, value)
+        elif is_number:
+            sheet.write_number(row, at, value)
+        else:
+            sheet.write_string(row, at, value)
+
+
+def _fits(column: pl.Series) -> bool:
+    """Whether a sheet, whose numbers are floats, can hold these whole numbers."""
+    return bool((nameless(column).cast(pl.Float64).abs() < 2**53).all())
 
 
 def write_lines(lines: Iterable[bytes], path: str | Path) -> None:
@@ -119,8 +176,11 @@ def _first_field(frame: pl.DataFrame, header: bool) -> str:
 def _writable(column: pl.Series) -> pl.Series:
     """The column as CSV can hold it: lists, bytes and times with a time zone become text."""
     is_odd = column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Duration, pl.Object)
-    is_zoned = isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None
-    return as_text(column) if is_odd or is_zoned else column
+    return as_text(column) if is_odd or _is_zoned(column) else column
+
+
+def _is_zoned(column: pl.Series) -> bool:
+    return isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None
 
 
 def _as_json(column: pl.Series) -> pl.Series:

@@ -16,7 +16,7 @@ class GradedFile:
     Parameters
     ----------
     file
-        Table to read: CSV with any delimiter, JSON lines, Parquet or Feather.
+        Table to read: CSV with any delimiter, JSON lines, Excel, Parquet or Feather.
     target
         Column of grades.
     order
