@@ -12,6 +12,7 @@ from ordinoise._lazy import lazy_names
 
 if TYPE_CHECKING:
     from ordinoise.audit import find_label_issues as find_label_issues
+    from ordinoise.audit import issues_from_probabilities as issues_from_probabilities
     from ordinoise.classifiers import NoiseAwareClassifier as NoiseAwareClassifier
     from ordinoise.classifiers import OrdinalBoostingClassifier as OrdinalBoostingClassifier
     from ordinoise.classifiers import OrdinalClassifier as OrdinalClassifier
@@ -55,6 +56,7 @@ _ORIGINS = {
     "exponential_decay": "noise",
     "find_label_issues": "audit",
     "inverse_decay": "noise",
+    "issues_from_probabilities": "audit",
     "load_model": "classifiers",
     "noise_corrected": "scoring",
     "noise_properties": "noise",

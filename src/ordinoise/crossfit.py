@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from ordinoise._frames import frame_of
 from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, Ints, as_count, complain
 from ordinoise._warning import for_caller
@@ -144,7 +145,7 @@ def seeded_clone(estimator: Any, seed: int) -> Any:
 
 def rows_of(X: Any, rows: Any) -> Any:
     """Some rows of a frame or an array."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = frame_of(X)
     return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
 
 

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from ordinoise._frames import frame_of
 from ordinoise._text import TextTable, hypertext, percent, plain, shortened
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.audit.count import WrongCount
@@ -144,7 +145,7 @@ def issues_from(
 
 def library_of(X: Any) -> Library | None:
     """The name of the library that a frame belongs to; None for an array."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = frame_of(X)
     if not isinstance(frame, nw.DataFrame):
         return None
     return next((library for library in LIBRARIES if library == frame.implementation.value), None)

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ordinoise._frames import frame_of
 from ordinoise._validation import (
     Floats,
     Ints,
@@ -27,7 +28,10 @@ from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_of
 from ordinoise.audit.posterior import calibrated, credit_in_doubt, deconvolved, posterior
 from ordinoise.classifiers import OrdinalClassifier
+from ordinoise.classifiers.blend.answers import with_first_answer
+from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
+from ordinoise.estimation.score.estimator import noise_from_probabilities
 from ordinoise.labels import as_column, as_groups, ordered_classes, ranks_of
 from ordinoise.noise import Noise
 
@@ -139,15 +143,16 @@ def find_label_issues(
 def issues_from_probabilities(
     probabilities: ArrayLike,
     y: Any,
-    noise: Any,
+    noise: Any = "estimate",
     *,
-    of: str = "true",
+    of: str | None = None,
     calibrate: bool = True,
     rank_by: str = "auto",
     classes: Sequence[Any] | NDArray[Any] | None = None,
     confidence: float = 0.95,
+    random_state: Any = None,
 ) -> LabelIssues:
-    """Every label with the probability that it is wrong, from existing class probabilities.
+    """Every label with the probability that it is wrong, from the class probabilities of a model of your own.
 
     Parameters
     ----------
@@ -155,14 +160,17 @@ def issues_from_probabilities(
         One column per class, in order, by models that did not see these labels.
     y : column of shape (n_samples,)
         Labels as recorded.
-    noise : array, mapping, Noise, or fitted estimator or classifier
-        Noise of the labels; its replicates widen the interval of `expected_wrong`. For several raters the average
-        matrix is used.
-    of : {"true", "recorded"}, default="true"
+    noise : "estimate", array, mapping, Noise, or fitted estimator or classifier, default="estimate"
+        Noise of the labels, estimated from the probabilities and `y`, or known; its replicates widen the interval of
+        `expected_wrong`. For several raters the average matrix is used.
+    of : {"true", "recorded"}, optional
         Whether the probabilities are of the true or of the recorded label; a model that trusted the labels predicts the
-        recorded one. If the noise is not believed (its `answer` is not "corrected") they are taken as they are.
+        recorded one. By default "recorded" if the noise is estimated from them, else "true". If the noise is not
+        believed (its `answer` is not "corrected") they are taken as they are.
     calibrate, rank_by, classes, confidence
         As in :func:`find_label_issues`. Without `calibrate` each sample is judged by its own probabilities alone.
+    random_state : int, Generator, RandomState or None
+        For the estimate of the noise.
 
     Examples
     --------
@@ -173,15 +181,18 @@ def issues_from_probabilities(
     >>> issues.probability_wrong.round(2).tolist(), issues.suggested.tolist()
     ([0.72, 0.05], [0, 2])
     """
-    as_choice("of", of, ("true", "recorded"))
+    estimates = isinstance(noise, str)
+    of = as_choice("of", of or ("recorded" if estimates else "true"), ("true", "recorded"))
     as_flag("calibrate", calibrate)
     as_choice("rank_by", rank_by, RANKINGS)
     level = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
     checked = as_probabilities("probabilities", _numbers(probabilities)).clip(min=0)
-    record = Noise.of(noise, checked.shape[1]).average
+    record = Noise.of(None if estimates else noise, checked.shape[1]).average
     ordered = _grades(y, classes, checked.shape[1])
     recorded = ranks_of("y", y, ordered)
     as_same_length("y", len(recorded), "probabilities", len(checked))
+    if estimates:
+        record = _estimated(noise, of, checked, recorded, as_generator(random_state))
     count: WrongCount | None
     if record.answer == "corrected" or record.source in ("trusted", "too few rows"):
         _refuse_impossible(recorded, record.matrix, ordered)
@@ -196,6 +207,19 @@ def issues_from_probabilities(
     return issues_from(after, recorded, ordered, record, count, rank_by, library_of(probabilities))
 
 
+def _estimated(noise: str, of: str, probabilities: Floats, recorded: Ints, rng: np.random.Generator) -> Noise:
+    """The noise estimated from probabilities of the recorded label, with the answer that its doubts call for."""
+    if noise != "estimate":
+        raise complain("noise", "be 'estimate', a noise matrix or a fitted estimator", repr(noise))
+    if of != "recorded":
+        advice = "pass the noise that the model corrected for, such as model.noise_"
+        raise complain("of", "be 'recorded' where the noise is estimated", repr(of), advice)
+    weights = np.ones(len(recorded))
+    found = noise_from_probabilities(probabilities, recorded, weights, random_state=int(rng.integers(2**31)))
+    warn_of_doubts(found)
+    return with_first_answer(found)
+
+
 def _of_true_labels(probabilities: Floats, recorded: Ints, noise_matrix: Floats, of: str, calibrate: bool) -> Floats:
     """Probabilities of the true label given the features."""
     true = probabilities
@@ -206,7 +230,7 @@ def _of_true_labels(probabilities: Floats, recorded: Ints, noise_matrix: Floats,
 
 
 def _numbers(table: Any) -> Any:
-    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    frame = frame_of(table)
     return frame.to_numpy() if isinstance(frame, nw.DataFrame) else table
 
 

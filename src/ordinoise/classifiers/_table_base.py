@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, validate_data
 
+from ordinoise._frames import as_native
 from ordinoise._sparse import is_sparse
 from ordinoise._validation import complain
 from ordinoise.classifiers.base import OrdinalClassifierBase
@@ -28,6 +29,7 @@ class TableClassifierBase(OrdinalClassifierBase):
 
         A sparse matrix stays one, as CSR; missing values are not allowed in it.
         """
+        X = as_native(X)
         with one_sentence(X):
             return self._converted(X, reset=reset)
 

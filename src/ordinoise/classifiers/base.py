@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ordinoise._frames import as_native
 from ordinoise._validation import Floats, Ints, as_same_length, complain
 from ordinoise.classifiers.card import ModelCard, card_scores, model_card, training_facts
 from ordinoise.classifiers.saving import (
@@ -261,6 +262,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
 
         A sparse matrix becomes CSR where the learner takes it.
         """
+        X = as_native(X)
         accepted = "csr" if self.__sklearn_tags__().input_tags.sparse else False
         with one_sentence(X):
             return validate_data(self, X, reset=reset, dtype=[np.float64, np.float32], accept_sparse=accepted)

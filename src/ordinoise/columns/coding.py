@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ordinoise._frames import frame_of
 from ordinoise._validation import Floats, complain
 from ordinoise._warning import warn_caller
 from ordinoise.columns.features import findings_of, numbers_of
@@ -157,11 +158,11 @@ def _as_polars(column: nw.Series[Any]) -> pl.Series:
 
 def is_frame(X: Any) -> bool:
     """Whether X is a frame of pandas, polars or pyarrow."""
-    return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
+    return isinstance(frame_of(X), nw.DataFrame)
 
 
 def _each_column(X: Any) -> Iterator[Any]:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = frame_of(X)
     if isinstance(frame, nw.DataFrame):
         yield from frame.iter_columns()
     else:
@@ -170,7 +171,7 @@ def _each_column(X: Any) -> Iterator[Any]:
 
 def _positions(argument: str, X: Any, named: Any) -> set[int]:
     """Positions of the columns that an argument names."""
-    columns = nw.from_native(X, eager_only=True, pass_through=True)
+    columns = frame_of(X)
     frame = columns if isinstance(columns, nw.DataFrame) else None
     names = [] if frame is None else list(frame.columns)
     n_columns = len(names) if frame is not None else np.asarray(X).shape[1]

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from ordinoise._frames import frame_of
 from ordinoise._validation import complain
 
 FAILURES = (TypeError, ValueError, ArithmeticError, LookupError, nw.exceptions.NarwhalsError, pl.exceptions.PolarsError)
@@ -68,7 +69,7 @@ def _refusal(X: Any, error: Exception) -> Exception:
 
 def _odd_cell(X: Any) -> ValueError | None:
     """The error about the first cell that is no number; None if every cell is one."""
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    frame = frame_of(X)
     if isinstance(frame, nw.DataFrame):
         columns = [(repr(column.name), column.to_list()) for column in frame.iter_columns()]
     else:

@@ -33,7 +33,7 @@ NEEDED = (
 CELL_SIZE = 4
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,20})(\d{1,20})["']""")
 _FAILURES = (
-    zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ElementTree.ParseError, KeyError,
+    zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ElementTree.ParseError, LookupError,
     ValueError, OverflowError,
 )  # fmt: skip
 

@@ -94,7 +94,7 @@ def _cells(path: Path, sheet: bytes) -> Iterator[_Cell]:
     parser.StartElementHandler, parser.EndElementHandler = start, end
     try:
         parser.Parse(sheet, True)
-    except (expat.ExpatError, ValueError):
+    except (expat.ExpatError, LookupError, ValueError):
         raise damaged(path) from None
     yield from found
 
