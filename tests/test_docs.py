@@ -25,7 +25,7 @@ PAGES = sorted({ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md"), *DOCS.glob("decisi
 MODULES = re.findall(r"automodule:: (\S+)", (DOCS / "api.md").read_text())
 # What a page may import and an environment may lack.
 OPTIONAL = {"torch", "onnx", "onnxscript", "onnxruntime", "dask", "distributed", "pandas", "pyarrow"}
-OPTIONAL |= {"cleanlab", "coral_pytorch", "dlordinal", "mord", "skordinal", "statsmodels"}
+OPTIONAL |= {"mlflow", "cleanlab", "coral_pytorch", "dlordinal", "mord", "skordinal", "statsmodels"}
 # Each section of these pages stands alone, so that a missing package leaves the others to be run.
 IN_SECTIONS = {"coming-from"}
 
@@ -182,7 +182,7 @@ def test_the_code_on_a_page_runs_and_prints_what_the_page_shows(
         pytest.importorskip(package, reason=f"{part.name} needs {package}, which is not installed")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "page"}
-    if part.name.partition(":")[0] in IN_SECTIONS:
+    if part.name.partition(":")[0] in IN_SECTIONS or "mlflow" in part.needs:
         warnings.simplefilter("ignore")  # what other libraries have to say about each other
     for code, output in part.blocks:
         exec(compile(code, part.name, "exec"), names)

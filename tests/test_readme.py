@@ -30,8 +30,16 @@ def test_the_first_example_learns_finds_the_noise_and_ranks_the_labels(capsys: p
     assert "suggested" in " ".join(rest[4:])
 
 
-def test_the_second_example_is_better_with_the_noise_known_or_estimated(capsys: pytest.CaptureFixture[str]) -> None:
-    trusted, known, estimated = (float(line) for line in _printed(_blocks()[1], capsys))
+def test_the_example_with_a_model_of_your_own_says_how_many_labels_are_wrong(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    headline, names, *_ = _printed(_blocks()[1], capsys)
+    assert re.search(r"LabelIssues: about \d+ of 600 labels are wrong", headline)
+    assert "suggested" in names
+
+
+def test_the_last_example_is_better_with_the_noise_known_or_estimated(capsys: pytest.CaptureFixture[str]) -> None:
+    trusted, known, estimated = (float(line) for line in _printed(_blocks()[2], capsys))
     assert known > trusted
     assert estimated > trusted
 
