@@ -50,6 +50,17 @@ def test_every_make_target_named_in_the_readme_exists() -> None:
         assert f"\n{target}:" in makefile
 
 
+@pytest.mark.parametrize(
+    "workflow", sorted((README.parent / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem
+)
+def test_every_step_of_a_workflow_is_a_make_target(workflow: Path) -> None:
+    makefile, steps = (README.parent / "Makefile").read_text(), re.findall(r"run: (.*)", workflow.read_text())
+    assert steps
+    for step in steps:
+        assert re.fullmatch(r"make [a-z]+", step), step
+        assert f"\n{step.removeprefix('make ')}:" in makefile
+
+
 def test_every_file_linked_from_the_readme_exists() -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", README.read_text()):
         assert (README.parent / link).exists(), link
