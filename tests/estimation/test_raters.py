@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from ordinoise.datasets import lidc, web_search
 from ordinoise.estimation.raters.effects import Effects, effect_basis, slopes
 from ordinoise.estimation.raters.estimator import RepeatedLabels, from_wide
-from ordinoise.estimation.raters.features import prior_from_features
+from ordinoise.estimation.raters.features import prior_of_classes
 from ordinoise.estimation.raters.matrices import Entries, MatrixFit, Stop, fit_matrices
 from ordinoise.estimation.raters.perception import GRID, Perception, cell_slopes, cells, fit_perception
 from ordinoise.estimation.raters.ratings import Known, Ratings, Votes, hiding_folds
@@ -324,7 +324,7 @@ def test_features_are_read_out_of_fold() -> None:
     """A tree that memorizes its items predicts nothing about others if the features are random."""
     rng = np.random.default_rng(0)
     truth = rng.integers(4, size=200)
-    prior = prior_from_features(
+    prior = prior_of_classes(
         DecisionTreeClassifier(random_state=0), rng.normal(size=(200, 2)), np.eye(4)[truth], np.arange(200) % 5
     )
     np.testing.assert_allclose(prior.sum(axis=1), 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -202,16 +202,20 @@ def tilted(prior: Floats, power: float) -> Floats:
     return np.asarray(moved / moved.sum(axis=1, keepdims=True))
 
 
-def believed_prior(average: Average, prior: Floats) -> Floats | None:
-    """As much of a prior from features as the hidden ratings speak for; None if they do not.
+def believed_prior(average: Average, priors: Sequence[Floats]) -> Floats | None:
+    """As much of the best prior from features as the hidden ratings speak for; None if they do not.
 
-    An item's prior comes from classifiers that saw none of its ratings, so the hidden ones are new to it.
+    An item's prior comes from learners that saw none of its ratings, so the hidden ones are new to it.
     """
-    scores = np.concatenate([_log_scores_under(trial, average.weights, prior) for trial in average.trials])
-    best = int(scores.sum(axis=0).argmax())
-    more = scores[:, best] - scores[:, 0]
+    scores = [
+        np.concatenate([_log_scores_under(trial, average.weights, prior) for trial in average.trials])
+        for prior in priors
+    ]
+    which = int(np.argmax([of_prior.sum(axis=0).max() for of_prior in scores]))
+    best = int(scores[which].sum(axis=0).argmax())
+    more = scores[which][:, best] - scores[which][:, 0]
     confirmed = more.sum() > CONFIRMED * np.sqrt((more**2).sum())
-    return tilted(prior, POWERS[best]) if confirmed else None
+    return tilted(priors[which], POWERS[best]) if confirmed else None
 
 
 def _log_scores_under(trial: Trial, weights: dict[str, float], prior: Floats) -> Floats:

@@ -29,7 +29,7 @@ from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.base import IdentifiabilityWarning
 from ordinoise.estimation.raters.average import FAMILIES, Average, believed_prior, fit_average, refit
 from ordinoise.estimation.raters.consensus import CONFIRMED, consensus_without_names, nearer_than_vote, within
-from ordinoise.estimation.raters.features import default_classifier, prior_from_features
+from ordinoise.estimation.raters.features import default_learners, prior_from_features
 from ordinoise.estimation.raters.matrices import Stop
 from ordinoise.estimation.raters.ratings import Known, Ratings, Votes
 from ordinoise.estimation.raters.summary import (
@@ -76,9 +76,10 @@ class RepeatedLabels(BaseEstimator):
         strength under which hidden ratings are most probable.
     pooled : bool, default=False
         Whether all ratings come from one exchangeable rater.
-    estimator : scikit-learn classifier, optional
-        With `predict_proba`, and `sample_weight` in `fit`. Predicts the true class from features, out of fold.
-        The default is logistic regression on standardized features.
+    estimator : scikit-learn classifier or regressor, optional
+        Learns from features, out of fold: a classifier, with `predict_proba` and with `sample_weight` in `fit`, the
+        true class; a regressor the latent score that raters perceive. By default logistic regression and ridge
+        regression are tried, and hidden ratings choose.
     decision : {"median", "mode", "mean"} or cost matrix, default="median"
         How the consensus is chosen from the posterior.
     n_bootstrap : int, default=100
@@ -296,9 +297,10 @@ class RepeatedLabels(BaseEstimator):
         fold: Ints,
     ) -> tuple[Average, Known]:  # fmt: skip
         """The average whose item priors come from features, and what is known with those priors."""
-        classifier, before = default_classifier() if self.estimator is None else self.estimator, (average, known)
+        learners, before = default_learners() if self.estimator is None else (self.estimator,), (average, known)
         for _ in range(FEATURE_ROUNDS):
-            prior = believed_prior(average, prior_from_features(classifier, X, average.posterior, fold))
+            priors = [prior_from_features(each, X, average.posterior, average.perception, fold) for each in learners]
+            prior = believed_prior(average, priors)
             if prior is None:
                 break
             known = replace(known, prior=prior)
