@@ -41,7 +41,7 @@ def model() -> OrdinalClassifier:
 
 def test_a_column_of_text_is_learned_from(model: OrdinalClassifier) -> None:
     assert (model.predict(pl.DataFrame({"text": NEW_TEXTS})) == NEW_STARS).mean() > 0.9
-    assert set(model.weights_) == {"linear text", "bent text"}
+    assert set(model.weights_) == {"linear text", "softmax text"}
 
 
 def test_n_grams_of_the_held_out_rows_alone_have_no_weight(model: OrdinalClassifier) -> None:

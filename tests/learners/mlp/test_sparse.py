@@ -1,8 +1,12 @@
 """Sparse rows teach and are predicted as the same rows written out."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import sparse
+from scipy.optimize import minimize
 
 from learners.mlp.cases import N_CLASSES, NOISE, objective, samples
 from ordinoise.learners.mlp import (
@@ -15,11 +19,12 @@ from ordinoise.learners.mlp import (
     linear_start,
     train,
 )
-from ordinoise.learners.mlp.convex import STRENGTHS, _Objective
+from ordinoise.learners.mlp.convex import RATIO, STRENGTHS, directions, forward_loss
 
 FEATURES, LABELS = samples(150, 37)
 FEATURES[np.random.default_rng(1).random(FEATURES.shape) < 0.7] = 0
 ROWS = sparse.csr_matrix(FEATURES)
+Floats = NDArray[np.float64]
 
 
 @pytest.mark.parametrize("head", ["ordered", "softmax"])
@@ -57,16 +62,33 @@ def start_of(head: str) -> Network:
     return linear_start(Architecture(37, N_CLASSES, (), head=head), counts, center=center, scale=np.linspace(1, 2, 37))
 
 
-@pytest.mark.parametrize("head", ["ordered", "softmax"])
-def test_the_gradient_of_the_penalized_loss_is_that_of_its_differences(head: str) -> None:
-    penalized = _Objective(start_of(head), records(slice(0, 110)))
-    rng = np.random.default_rng(0)
-    free = penalized.start + 0.2 * rng.normal(size=len(penalized.start))
-    _, slopes = penalized(free, 0.1)
-    for at in rng.choice(len(free), 12):
-        step = np.eye(len(free))[at] * 1e-5
-        difference = penalized(free + step, 0.1)[0] - penalized(free - step, 0.1)[0]
-        assert slopes[at] == pytest.approx(difference / 2e-5, rel=1e-4, abs=1e-7)
+@pytest.mark.parametrize("head", ["ordered", pytest.param("softmax", marks=pytest.mark.slow)])
+def test_a_descent_among_sums_of_rows_ends_at_the_minimum_over_all_weights(head: str) -> None:
+    """The oracle: scipy's optimizer on weights of dense standardised columns, with gradients by differences."""
+    start, training = start_of(head), records(slice(0, 110))
+    strength = 0.03
+    fitted = fit_linear(start, training, records(slice(110, 150)), [strength]).network
+    rows = (FEATURES[:110] - start.center) / start.scale
+    along = directions(head, N_CLASSES)
+    mean_square = (rows**2).sum(axis=1).mean()
+
+    def penalized(free: Floats) -> float:
+        weights = free[: 37 * len(along)].reshape(len(along), 37)
+        network = replace(start, parameters=np.concatenate([(along.T @ weights).ravel(), free[37 * len(along) :]]))
+        return forward_loss(network, training) + strength * mean_square / 4 * (weights**2).sum()
+
+    best = minimize(penalized, np.concatenate([np.zeros(37 * len(along)), start.arrays["offsets"]]), tol=1e-6).x
+    weights = best[: 37 * len(along)].reshape(len(along), 37)
+    np.testing.assert_allclose(fitted.weights[-1], along.T @ weights, atol=0.02)
+    np.testing.assert_allclose(fitted.arrays["offsets"], best[37 * len(along) :], atol=0.02)
+
+
+def test_degrees_of_the_softmax_head_are_orthogonal_and_shrink() -> None:
+    along = directions("softmax", 5)
+    np.testing.assert_allclose(along @ along.T / 5, np.diag(RATIO ** (2.0 * np.arange(4))), atol=1e-12)
+    np.testing.assert_allclose(np.abs(along[0]), np.sqrt(0.5) * np.array([2, 1, 0, 1, 2]), atol=1e-12)
+    assert directions("softmax", 2).shape == (1, 2)
+    assert directions("softmax", 40).shape == (9, 40)
 
 
 @pytest.mark.parametrize("head", ["ordered", "softmax"])

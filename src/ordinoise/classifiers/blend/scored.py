@@ -104,6 +104,6 @@ def candidates(learner: str, table: Table, categorical: tuple[int, ...]) -> dict
     readers = Readers()
     return {
         "linear text": SparseCandidate("ordered"),
-        "bent text": SparseCandidate("softmax"),
+        "softmax text": SparseCandidate("softmax"),
         **{name: ScoredCandidate(candidate, readers) for name, candidate in dense.items()},
     }
