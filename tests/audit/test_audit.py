@@ -22,6 +22,7 @@ from ordinoise.audit.count import wrong_count
 from ordinoise.audit.folds import out_of_fold_probabilities
 from ordinoise.audit.posterior import calibrated, deconvolved
 from ordinoise.estimation import AnchorPoints
+from ordinoise.noise import uniform
 from strategies import Floats, Ints, noise_matrices
 
 # Nothing symmetric in it: a transposed use changes every number.
@@ -74,6 +75,17 @@ def test_labels_can_be_ranked_by_the_probability_that_they_are_wrong() -> None:
     issues = issues_from_probabilities(probabilities, recorded, MATRIX, rank_by="probability_wrong")
     assert np.all(np.diff(issues.probability_wrong[issues.worst]) <= 0)
     assert not np.all(np.diff(issues.expected_distance[issues.worst]) <= 0)
+
+
+def test_labels_can_be_ranked_by_large_errors() -> None:
+    """One grade off for sure is less than two grades off, which are as much as four; a chance of each counts."""
+    chances = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 1], [0.4, 0, 0.6, 0, 0]], dtype=float)
+    issues = issues_from_probabilities(
+        chances, [0, 0, 0, 0], uniform(5, 0.4), rank_by="large_error", calibrate=False, classes=range(5)
+    )
+    expected = (issues.posterior * np.minimum(np.arange(5), 2)).sum(axis=1)
+    assert np.all(np.diff(expected[issues.worst]) <= 0)
+    assert (set(issues.worst[:2]), issues.worst[2:].tolist()) == ({1, 2}, [0, 3])
 
 
 def counted(issues: LabelIssues) -> WrongCount:

@@ -21,7 +21,9 @@ from ordinoise.noise import Noise
 COLUMNS = ("suggested", "probability_wrong", "expected_distance", "rank")
 MOST_SHOWN = 10
 """Rows of the printed table."""
-RANKINGS = ("auto", "expected_distance", "probability_wrong")
+RANKINGS = ("auto", "expected_distance", "probability_wrong", "large_error")
+LARGE = 2
+"""Grades from which an error counts as large: the least that is not a slip to a neighbour."""
 Library = Literal["pandas", "polars", "pyarrow"]
 LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 
@@ -134,7 +136,9 @@ def issues_from(
     distance = (posterior * np.abs(np.arange(n_classes) - recorded[:, None])).sum(axis=1)
     if rank_by == "auto":  # in doubt the distance would favor the ends of the scale, whose errors can be larger
         rank_by = "expected_distance" if noise.answer == "corrected" else "probability_wrong"
-    first, second = (distance, wrong) if rank_by == "expected_distance" else (wrong, distance)
+    first, second = (wrong, distance) if rank_by == "probability_wrong" else (distance, wrong)
+    if rank_by == "large_error":
+        first = (posterior * np.minimum(np.abs(np.arange(n_classes) - recorded[:, None]), LARGE)).sum(axis=1)
     rank = np.empty(len(recorded), dtype=np.int64)
     rank[np.lexsort((-second, -first))] = np.arange(1, len(recorded) + 1)
     suggested = classes[decide(posterior, "median")]

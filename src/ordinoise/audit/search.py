@@ -77,8 +77,10 @@ def find_label_issues(
         Folds for your own `estimator`: no label is judged by a model that saw it.
     calibrate : bool, default=True
         Whether to calibrate the probabilities on the recorded labels, through the noise matrix.
-    rank_by : {"auto", "expected_distance", "probability_wrong"}, default="auto"
+    rank_by : {"auto", "expected_distance", "probability_wrong", "large_error"}, default="auto"
         What makes a label suspicious: "auto" is the distance where the noise is believed, else the probability.
+        "large_error" looks for labels that are wrong by two grades or more, and is the expected distance with every
+        longer one counted as two: the ends of the scale, where errors can be larger, gain less by it.
     classes : sequence, optional
         The grades from lowest to highest, if `y` is text or lacks some.
     trusted : (rows, labels), optional
