@@ -30,14 +30,14 @@ ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 READERS: dict[str, type[readers.Reader]] = {
     "csv": readers.CsvReader, "tsv": readers.TsvReader, "gzip": readers.GzipReader, "parquet": readers.ParquetReader,
-    "feather": readers.FeatherReader, "excel": readers.ExcelReader, "lines": readers.LinesReader, "matrix": readers.MatrixReader, "svmlight": readers.SvmlightReader,
+    "feather": readers.FeatherReader, "excel": readers.ExcelReader, "lines": readers.LinesReader, "matrix": readers.MatrixReader, "embeddings": readers.EmbeddingsReader, "svmlight": readers.SvmlightReader,
     "audit": readers.AuditReader, "noise": readers.NoiseReader, "model": readers.ModelReader,
     "boosting": readers.BoostingReader, "blend": readers.BlendReader, "arrays": readers.ArraysReader,
     "trees": readers.TreesReader, "task": readers.TaskReader, "checkpoint": readers.CheckpointReader,
     "decisions": readers.DecisionsReader, "results": readers.ResultsReader, "request": doors.RequestReader,
     "socket": doors.SocketReader, "verbs": doors.VerbReader, "learn": doors.LearnReader,
 }  # fmt: skip
-WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "feather", "excel", "matrix", "svmlight", "audit", "noise", "decisions", "results", "request", "socket")  # fmt: skip
+WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "feather", "excel", "matrix", "embeddings", "svmlight", "audit", "noise", "decisions", "results", "request", "socket")  # fmt: skip
 OUTCOMES = ("refused", "accepted", "traceback", "crash", "hang", "lost")
 MOST_MEMORY = 12 * 2**30  # bytes of address space, far above what an input needs; a round number, chosen by no run
 SECONDS_TO_START = 300.0

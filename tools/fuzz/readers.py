@@ -109,6 +109,27 @@ class TableReader(Reader):
         graded_table(path, "stars")
 
 
+class EmbeddingsReader(Reader):
+    """A matrix of vectors beside the table."""
+
+    share = 3
+
+    def start(self) -> None:
+        self.whole = [(self.seeds / "vectors.npy").read_bytes()]
+
+    def draw(self, rng: Random) -> bytes:
+        out = io.BytesIO()
+        kind = rng.choice(("<f4", ">f8", "<i2", "|u1", "<c8", "|S3", "<M8[s]", "?"))
+        np.save(out, np.zeros(rng.choice(((60, 3), (60, 0), (0, 3), (60,), (60, 1, 2))), dtype=kind))
+        return self._mutant(self.whole if rng.random() < 0.7 else [out.getvalue()], rng)
+
+    def read(self, data: bytes) -> None:
+        from ordinoise.app.tables.embeddings import read_embeddings
+
+        if read_embeddings(self._written("vectors.npy", data), 60).shape[0] != 60:
+            raise LostError("vectors for another number of rows")
+
+
 class CsvReader(TableReader):
     """CSV."""
 

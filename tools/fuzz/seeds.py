@@ -29,6 +29,7 @@ def write_tables(folder: Path) -> None:
     frame.write_parquet(folder / "t.parquet")
     frame.write_ipc(folder / "t.feather", compression="lz4")
     (folder / "matrix.csv").write_text(MATRIX)
+    np.save(folder / "vectors.npy", np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32))
     (folder / "m.txt").write_text("2 qid:1 1:0.5 2:3\n0 qid:1 1:1 2:-3\n1 qid:2 1:0 2:1e-3\n")
 
 

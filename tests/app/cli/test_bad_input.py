@@ -166,8 +166,8 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a task of another kind": (lambda model: (model / "task.json").write_text("[1]"), "the folder is damaged"),
     "a newer model": (_of_version(99, "model.json"), f"format version 4, got 99; {ANOTHER}; fit the model again"),
     "an older model": (_of_version(1, "model.json"), f"format version 4, got 1; {ANOTHER}; fit the model again"),
-    "a newer task": (_of_version(99, "task.json"), f"format version 3, got 99; {ANOTHER}; fit the model again"),
-    "an older task": (_of_version(1, "task.json"), f"format version 3, got 1; {ANOTHER}; fit the model again"),
+    "a newer task": (_of_version(99, "task.json"), f"format version 4, got 99; {ANOTHER}; fit the model again"),
+    "an older task": (_of_version(1, "task.json"), f"format version 4, got 1; {ANOTHER}; fit the model again"),
 }
 
 

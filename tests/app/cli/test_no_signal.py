@@ -26,6 +26,18 @@ def useless(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
+def test_texts_that_say_nothing_are_no_reason_to_suspect_anybody(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    words = [f"{a}{b}" for a in "bdfgklmn" for b in ("ask", "ilt", "orm", "ent")]
+    texts = [" ".join(rng.choice(words, 8)) for _ in range(250)]
+    pl.DataFrame({"review": texts, "stars": rng.integers(1, 5, size=250)}).write_csv(tmp_path / "t.csv")
+    result = run("audit", tmp_path / "t.csv", "--target", "stars", *FAST, "--out", tmp_path / "audit")
+    assert result.code == 0, result.err
+    assert HEADLINE in " ".join(result.out.split())
+    assert read_record(tmp_path / "audit").suspects == ()
+
+
 def test_an_audit_of_useless_columns_says_so_and_suspects_nobody(useless: Path, tmp_path: Path) -> None:
     out = tmp_path / "audit"
     result = run("audit", useless, "--target", "stars", *FAST, "--out", out)

@@ -15,6 +15,7 @@ def evaluate(
     target: str | None = None,
     no_header: bool = False,
     embeddings: Path | None = None,
+    text_model: str | None = None,
     json: Json = False,
 ) -> None:
     """Score a model on a table: on its recorded grades, and corrected for their noise.
@@ -35,12 +36,22 @@ def evaluate(
         The first row of the CSV file is data; its columns are called column_1, column_2, ...
     embeddings
         File with one vector per row, if the model was made with one.
+    text_model
+        Model that makes vectors of the free text, if the model was made with one.
     """
     from ordinoise.app.cli._console import console
     from ordinoise.app.cli._findings import print_json, show_belief, show_scores
     from ordinoise.app.workflow.model import evaluate_file
 
-    scores = evaluate_file(model, file, trusted=trusted, target=target, header=not no_header, embeddings=embeddings)
+    scores = evaluate_file(
+        model,
+        file,
+        trusted=trusted,
+        target=target,
+        header=not no_header,
+        embeddings=embeddings,
+        text_model=text_model,
+    )
     if json:
         facts = ("n_samples", "confidence", "in_doubt", "answer", "reason")
         print_json({"scores": scores.to_dict(), **{name: getattr(scores, name) for name in facts}})

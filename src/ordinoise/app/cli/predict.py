@@ -17,6 +17,7 @@ def predict(
     confidence: float | None = None,
     no_header: bool = False,
     embeddings: Path | None = None,
+    text_model: str | None = None,
     json: Json = False,
 ) -> None:
     """Add the predicted grade and the probability of each grade to every row of a table.
@@ -39,6 +40,8 @@ def predict(
         The first row of the CSV file is data; its columns are called column_1, column_2, ...
     embeddings
         File with one vector per row, if the model was made with one.
+    text_model
+        Model that makes vectors of the free text, if the model was made with one.
     """
     from ordinoise._files import refuse_existing
 
@@ -56,6 +59,7 @@ def predict(
         as_stored=is_text,
         header=not no_header,
         embeddings=embeddings,
+        text_model=text_model,
     )
     if out is not None:
         write_predictions(frame, file, out)

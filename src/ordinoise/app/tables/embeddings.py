@@ -1,4 +1,4 @@
-"""Embeddings of the rows of a table, from a file of their own: one vector of numbers per row."""
+"""Embeddings of the rows of a table: one vector of numbers per row, from a file or by a model of its texts."""
 
 from __future__ import annotations
 
@@ -11,12 +11,36 @@ import polars as pl
 from ordinoise._validation import Floats, complain
 from ordinoise.app.tables.reader import read_stored
 from ordinoise.app.tables.source import as_file, check_size
+from ordinoise.app.tables.text_models import text_vectors
 
 PREFIX = "embedding_"
 
 
-def read_embeddings(path: str | Path, n_rows: int) -> pl.DataFrame:
-    """The vectors in a .npy or Parquet file, one per row of the table, as columns embedding_1, embedding_2, ...
+def embedded_columns(
+    texts: Sequence[pl.Series], n_rows: int, embeddings: str | Path | None, text_model: str | None
+) -> pl.DataFrame:
+    """Columns embedding_1, embedding_2, ... of every row: the vectors of a file, then those of a model of its texts.
+
+    Parameters
+    ----------
+    texts : sequence of polars.Series
+        The columns of free text.
+    n_rows : int
+        Rows of the table.
+    embeddings : str or Path, optional
+        A file for `read_embeddings`.
+    text_model : str, optional
+        A model for `text_vectors`.
+    """
+    parts = [] if embeddings is None else [read_embeddings(embeddings, n_rows)]
+    if text_model is not None:
+        parts.append(text_vectors(text_model, [column.fill_null("").to_list() for column in texts]))
+    vectors = np.column_stack(parts) if parts else np.empty((n_rows, 0))
+    return pl.DataFrame({f"{PREFIX}{at + 1}": vectors[:, at] for at in range(vectors.shape[1])})
+
+
+def read_embeddings(path: str | Path, n_rows: int) -> Floats:
+    """The vectors in a .npy or Parquet file, one per row of the table.
 
     A .npy file holds a matrix; it is never unpickled. A Parquet or Feather file has one column of numbers per
     dimension, or a single column of lists of one length.
@@ -28,7 +52,7 @@ def read_embeddings(path: str | Path, n_rows: int) -> pl.DataFrame:
         raise complain("embeddings", f"have one vector for each of the {n_rows} rows of the table", got)
     if not np.isfinite(vectors).all():
         raise complain("embeddings", "hold finite numbers", f"others in {str(path)!r}")
-    return pl.DataFrame({f"{PREFIX}{at + 1}": vectors[:, at] for at in range(vectors.shape[1])})
+    return vectors
 
 
 def check_no_clash(columns: Sequence[str], embedded: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import Ints, complain
 from ordinoise.app.tables.dialect import NO_HEADER, looks_like_data
-from ordinoise.app.tables.embeddings import check_no_clash, read_embeddings
+from ordinoise.app.tables.embeddings import check_no_clash, embedded_columns
 from ordinoise.app.tables.misuse import cautions, check_no_copy
 from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.tables.target import Classes, graded_rows
@@ -53,7 +53,7 @@ class GradedTable:
     items, raters, groups : text array of shape (n_graded,) or None
         What each row is a grade of, who gave it, and what it belongs to, if columns were named for them.
     embedded : tuple of str
-        Features that come from a file of embeddings.
+        Features that come from a file of embeddings or a model of the texts.
     """
 
     path: Path
@@ -96,6 +96,7 @@ def graded_table(
     ignore: Collection[str] = (),
     text: Collection[str] = (),
     embeddings: str | Path | None = None,
+    text_model: str | None = None,
     header: bool = True,
     item: str | None = None,
     rater: str | None = None,
@@ -117,6 +118,8 @@ def graded_table(
         Columns of free text, whatever their cells look like.
     embeddings : str or Path, optional
         A file for `read_embeddings`, with one vector per row of the file; they are features too.
+    text_model : str, optional
+        A model for `text_vectors`; its vectors of the free text are features too.
     header : bool
         Whether the first row of a CSV file has the names of the columns; otherwise they are column_1, column_2, ...
     item, rater, group : str, optional
@@ -142,12 +145,14 @@ def graded_table(
     if "item" in names:
         roles |= _differing(frame[rows], names["item"], roles)
     columns = tuple(findings_of(frame.get_column(name), *role) for name, role in roles.items())
-    vectors = pl.DataFrame() if embeddings is None else read_embeddings(embeddings, frame.height)
-    check_no_clash(frame.columns, vectors.columns)
     _check_features(frame, columns, rows, has_more=embeddings is not None)
     check_no_copy(frame, target, columns, labels, rows)
     # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.
-    made = pl.DataFrame([*features_of(frame, columns).get_columns(), *vectors.get_columns()])
+    made = features_of(frame, columns)
+    texts = [made.get_column(one.name) for one in columns if one.role == "feature" and one.kind == "text"]
+    vectors = embedded_columns(texts, frame.height, embeddings, text_model)
+    check_no_clash(frame.columns, vectors.columns)
+    made = pl.DataFrame([*made.get_columns(), *vectors.get_columns()])
     made = made if len(rows) == frame.height else made[rows]
     messages = tuple(_messages(columns, frame.height - len(rows)))
     if is_doubtful:

@@ -16,6 +16,7 @@ from ordinoise._validation import Floats, Ints, as_choice, as_count, as_noise_ma
 from ordinoise.app.tables import GradedTable, graded_table
 from ordinoise.app.workflow.request import Request
 from ordinoise.audit import LabelIssues, issues_from_probabilities
+from ordinoise.audit.issues import RANKINGS
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.ordinal import LEARNERS
 from ordinoise.estimation import IdentifiabilityWarning
@@ -79,7 +80,11 @@ class FileAudit:
     def issues(self) -> LabelIssues:
         """Probability that each label is wrong; zero if the labels were trusted."""
         return issues_from_probabilities(
-            self.probabilities, self.table.labels, self.model.noise_, classes=self.model.classes_
+            self.probabilities,
+            self.table.labels,
+            self.model.noise_,
+            classes=self.model.classes_,
+            rank_by=self.request.rank_by,
         )
 
     @cached_property
@@ -140,6 +145,7 @@ def _table_and_model(
         ignore=request.ignore,
         text=request.text,
         embeddings=request.embeddings,
+        text_model=request.text_model,
         item=request.item,
         rater=request.rater,
         group=request.group,
@@ -203,6 +209,7 @@ def _check(request: Request) -> None:
     as_choice("learner", request.learner, LEARNERS)
     as_choice("decision", request.decision, RULES)
     as_choice("answer", request.answer, ("auto", *ANSWERS))
+    as_choice("rank-by", request.rank_by, RANKINGS)
     if request.prior_rate is not None:
         as_number("prior-rate", request.prior_rate, 0.0, 0.99, open_low=True)
     as_count("seed", request.seed, 0)

@@ -24,7 +24,7 @@ from ordinoise.app.tables import (
     write_lines,
     write_table,
 )
-from ordinoise.app.tables.embeddings import PREFIX, read_embeddings
+from ordinoise.app.tables.embeddings import PREFIX, embedded_columns
 from ordinoise.app.tables.writer import LINES
 from ordinoise.classifiers import load_model
 from ordinoise.labels import RULES, decide
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # The report of a fit lists this many suspects, as many as its page shows at most.
 SHOWN_SUSPECTS = 100
 FEATURE_KINDS = ("number", "flag", "date", "category", "text")
-TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 3
+TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 4
 
 
 def fit_file(
@@ -73,7 +73,7 @@ def fit_file(
         for part in (folder / "model").iterdir():
             part.rename(folder / part.name)
         (folder / "model").rmdir()
-        _write_task(folder, found.table)
+        _write_task(folder, found.table, request.text_model)
         write_report(folder / REPORT, report_findings(f"Model of {request.file.name}", found, record))
     return found, record
 
@@ -86,6 +86,7 @@ def evaluate_file(
     target: str | None = None,
     header: bool = True,
     embeddings: Path | None = None,
+    text_model: str | None = None,
 ) -> Evaluation:
     """Every metric of a model on a file it was not fitted to, on the recorded grades and corrected for their noise.
 
@@ -101,13 +102,15 @@ def evaluate_file(
         Column of grades; named as in training by default.
     header : bool
         Whether the first row of a CSV file has the names of the columns.
+    embeddings, text_model
+        As when the model was made.
     """
     from ordinoise.scoring import evaluate
 
     fitted, task = read_model(model)
     frame = read_table(file, keep_text=task.categories, header=header)
     labels, rows = grades_of(frame, task.target if target is None else target, fitted.classes_.tolist())
-    return evaluate(fitted, _features(frame, task, embeddings)[rows], labels, None if trusted else "model")
+    return evaluate(fitted, _features(frame, task, embeddings, text_model)[rows], labels, None if trusted else "model")
 
 
 def predict_file(
@@ -119,6 +122,7 @@ def predict_file(
     as_stored: bool = True,
     header: bool = True,
     embeddings: Path | None = None,
+    text_model: str | None = None,
 ) -> pl.DataFrame:
     """The table of a file with columns added for the predicted grade and the probability of each grade.
 
@@ -136,6 +140,8 @@ def predict_file(
         Whether to return the file's own cells as stored (text, for a CSV file) or with their inferred types.
     header : bool
         Whether the first row of a CSV file has the names of the columns.
+    embeddings, text_model
+        As when the model was made.
     """
     if decision is not None:
         as_choice("decision", decision, RULES)
@@ -144,7 +150,7 @@ def predict_file(
     fitted, task = read_model(model)
     stored = read_stored(file, header=header)
     frame = typed_columns(stored.get_columns(), task.categories)
-    probabilities = fitted.predict_proba(_features(frame, task, embeddings))
+    probabilities = fitted.predict_proba(_features(frame, task, embeddings, text_model))
     grades = fitted.classes_[decide(probabilities, fitted.decision if decision is None else decision)]
     added = [pl.Series(f"predicted_{task.target}", grades)]
     if confidence is not None:
@@ -169,15 +175,18 @@ def write_predictions(graded: pl.DataFrame, file: Path, out: Path) -> None:
         write_table(graded, out)
 
 
-def _features(frame: pl.DataFrame, task: Task, embeddings: Path | None) -> pl.DataFrame:
+def _features(frame: pl.DataFrame, task: Task, embeddings: Path | None, text_model: str | None) -> pl.DataFrame:
     """The features of every row of a table, with its embeddings if the model was made with some."""
     made = features_of(frame, task.columns)
-    if task.n_embedded == 0 and embeddings is None:
-        return made
-    if embeddings is None or task.n_embedded == 0:
-        rule = "be given, as when the model was made" if task.n_embedded else "be left out, as when the model was made"
-        raise complain("embeddings", rule, "none" if embeddings is None else repr(str(embeddings)))
-    vectors = read_embeddings(embeddings, frame.height)
+    if task.text_model is not None and text_model is None:
+        raise complain("text-model", f"be given, as when the model was made ({task.text_model!r})", "none")
+    if task.text_model is None and text_model is not None:
+        raise complain("text-model", "be left out, as when the model was made", repr(text_model))
+    if task.n_embedded == 0 and embeddings is not None:
+        raise complain("embeddings", "be left out, as when the model was made", repr(str(embeddings)))
+    if task.n_embedded and embeddings is None and text_model is None:
+        raise complain("embeddings", "be given, as when the model was made", "none")
+    vectors = embedded_columns([made.get_column(name) for name in task.texts], frame.height, embeddings, text_model)
     if vectors.width != task.n_embedded:
         raise complain(
             "embeddings", f"have {task.n_embedded} numbers per row, as when the model was made", vectors.width
@@ -187,16 +196,27 @@ def _features(frame: pl.DataFrame, task: Task, embeddings: Path | None) -> pl.Da
 
 @dataclass(frozen=True)
 class Task:
-    """How a model reads a file: the column of grades, the columns of the training table, the length of embeddings."""
+    """How a model reads a file: the column of grades, the columns of the training table, embeddings.
+
+    `text_model` is what the vectors of the texts were made by; `n_embedded` the length of all vectors of a row.
+    """
 
     target: str
     columns: tuple[ColumnFindings, ...]
     n_embedded: int = 0
+    text_model: str | None = None
 
     @property
     def categories(self) -> tuple[str, ...]:
         """Columns that are read as text, even if a file has only digits in them: categories and free text."""
-        kinds = ("category", "text")
+        return self._named("category", "text")
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Columns of free text."""
+        return self._named("text")
+
+    def _named(self, *kinds: str) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns if column.role == "feature" and column.kind in kinds)
 
 
@@ -214,10 +234,10 @@ def read_model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:
     return model, task
 
 
-def _write_task(folder: Path, table: GradedTable) -> None:
+def _write_task(folder: Path, table: GradedTable, text_model: str | None) -> None:
     columns = [asdict(column) for column in table.columns]
     content = {"format": FORMAT, "format_version": FORMAT_VERSION, "target": table.target, "columns": columns}
-    content["n_embedded"] = len(table.embedded)
+    content |= {"n_embedded": len(table.embedded), "text_model": text_model}
     write_whole(folder / TASK, json.dumps(content, allow_nan=False).encode())
 
 
@@ -229,10 +249,10 @@ def _task_from(found: Any, folder: Path) -> Task:
         advice = "it was written by another version of ordinoise; fit the model again"
         raise complain("model", f"hold a task of format version {FORMAT_VERSION}", version, advice)
     try:
-        task = Task(
-            found["target"], tuple(ColumnFindings(**column) for column in found["columns"]), found["n_embedded"]
-        )
-        for text in (task.target, *(text for one in task.columns for text in (one.name, one.kind, one.role))):
+        columns = tuple(ColumnFindings(**column) for column in found["columns"])
+        task = Task(found["target"], columns, found["n_embedded"], found["text_model"])
+        named = [text for one in columns for text in (one.name, one.kind, one.role)]
+        for text in (task.target, task.text_model or "", *named):
             text.encode()  # it is text, without halves of characters
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         got = f"{type(error).__name__}: {str(error).encode(errors='backslashreplace').decode()}"

@@ -44,6 +44,8 @@ class Request(GradedFile):
         Column of free text, whatever its cells look like; may be repeated. Long texts are found without it.
     embeddings
         File with one vector per row of the table, added to the features: .npy, Parquet or Feather.
+    text_model
+        Model that makes vectors of the free text, added to the features: a folder, or a name on the Hugging Face hub.
     item
         Column that names what each row is a grade of, if something has several grades; they are held out together.
     rater
@@ -60,6 +62,9 @@ class Request(GradedFile):
         The share of wrong grades that you expect, such as 0.1; it helps where the data cannot tell.
     decision
         How a grade is picked from its probabilities: median, mode or mean.
+    rank_by
+        What makes a grade suspicious: probability_wrong, that it is wrong at all; large_error, wrong by two grades or
+        more; expected_distance, how wrong; auto, the distance if the noise is believed, else the probability.
     seed
         Random seed; the same seed gives the same result.
     jobs
@@ -69,6 +74,7 @@ class Request(GradedFile):
     ignore: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     embeddings: Path | None = None
+    text_model: str | None = None
     item: str | None = None
     rater: str | None = None
     group: str | None = None
@@ -77,6 +83,7 @@ class Request(GradedFile):
     answer: str = "auto"
     prior_rate: float | None = None
     decision: str = "median"
+    rank_by: str = "auto"
     seed: int = 0
     jobs: int | None = None
 
@@ -90,8 +97,9 @@ class Request(GradedFile):
         """The request with these `settings`; entries that are not options are ignored."""
         names = ("order", "no_header", "learner", "noise", "answer", "prior_rate", "decision", "seed")
         options = {name: settings[name] for name in names}
-        options |= {name: settings.get(name) for name in ("item", "rater", "group")}
+        options |= {name: settings.get(name) for name in ("item", "rater", "group", "text_model")}
         options |= {name: tuple(settings[name]) for name in ("ignore", "text")}
+        options["rank_by"] = settings.get("rank_by", "auto")
         options["embeddings"] = None if settings["embeddings"] is None else Path(settings["embeddings"])
         return cls(file, target=target, **options)
 
