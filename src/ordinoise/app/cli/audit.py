@@ -14,6 +14,7 @@ def audit(
     reviewed: Path | None = None,
     suspects: int = 1000,
     excel_safe: bool = False,
+    label_studio: bool = False,
     json: Json = False,
 ) -> None:
     """Find the grades of a table that are probably wrong, and write them with a report into a new folder.
@@ -30,6 +31,8 @@ def audit(
         Largest number of suspicious rows to keep for review.
     excel_safe
         Put an apostrophe before text in suspects.csv that a spreadsheet would run as a formula.
+    label_studio
+        Also write label-studio.json, the suspicious rows as tasks to import; always written for Label Studio exports.
     """
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
@@ -44,8 +47,9 @@ def audit(
     trusted = None if reviewed is None else reviewed_labels(reviewed, request)
     show = show_table(is_quiet=json)
     _, record = audit_file(
-        request, out, trusted=trusted, n_suspects=suspects, excel_safe=excel_safe, on_table=show, verbose=True
-    )
+        request, out, trusted=trusted, n_suspects=suspects, excel_safe=excel_safe, label_studio=label_studio,
+        on_table=show, verbose=True,
+    )  # fmt: skip
     if json:
         print_json(record.to_dict(suspects=False) | {"out": str(out), "n_suspects": len(record.suspects)})
         return

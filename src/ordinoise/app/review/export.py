@@ -23,6 +23,7 @@ from ordinoise.app.tables import (
     read_exact,
     read_stored,
     read_text,
+    tasks_with,
     workbook_with,
     write_content,
     write_lines,
@@ -85,6 +86,9 @@ def _written(record: AuditRecord, source: Path, changes: dict[int, str], folder:
     if kind == "json":
         write_lines(lines_with(source, target, _values(read_stored(source), target, changes)), path)
         return path
+    if kind == "tasks":
+        write_content(tasks_with(source, target, changes), path)
+        return path
     stored = read_exact(source)
     values = _values(stored, target, changes)
     if kind == "excel":
@@ -98,6 +102,7 @@ def _suffix(source: Path, kind: str) -> str:
     """The suffix of the original where it fits the format, else the usual one."""
     usual = {
         "json": (".jsonl",),
+        "tasks": (".json",),
         "excel": (".xlsx", ".xlsm"),
         "parquet": (".parquet",),
         "arrow": (".feather", ".arrow"),

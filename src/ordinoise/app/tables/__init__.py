@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ordinoise.app.tables.dialect import delimiter_of
 from ordinoise.app.tables.graded import GradedTable, graded_table
+from ordinoise.app.tables.label_studio import import_tasks, suggested_tasks, tasks_with
 from ordinoise.app.tables.lines import is_lines, lines_and, lines_with
 from ordinoise.app.tables.reader import read_exact, read_stored, read_table, read_text, typed_columns
 from ordinoise.app.tables.source import digest_of, format_of
@@ -22,6 +23,7 @@ __all__ = [
     "format_of",
     "graded_table",
     "grades_of",
+    "import_tasks",
     "is_lines",
     "lines_and",
     "lines_with",
@@ -29,6 +31,8 @@ __all__ = [
     "read_stored",
     "read_table",
     "read_text",
+    "suggested_tasks",
+    "tasks_with",
     "typed_columns",
     "workbook_with",
     "write_content",

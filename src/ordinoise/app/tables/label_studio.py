@@ -1,4 +1,4 @@
-"""Label Studio's JSON: grades from an export, and tasks with the consensus as a prediction, ready to import.
+"""Label Studio's JSON: grades from an export, and tasks with a grade as a prediction, ready to import.
 
 An export is a list of tasks, ``{"id", "data", "annotations": [{"completed_by", "was_cancelled", "result": [...]}]}``; a
 result is ``{"id", "from_name", "to_name", "type", "value"}``. See "Label Studio task format" and "Import pre-annotated
@@ -82,6 +82,67 @@ def exported_grades(path: Path, item: str | None, tag: str | None) -> tuple[pl.D
     return frame, _task_frame(tasks, item), Exported(tag, to_name, kind, kept), digest
 
 
+def task_table(path: Path, text: bytes) -> pl.DataFrame:
+    """An export with one annotation per task as a table: the fields of the data, and one column of grades per tag."""
+    tasks = _tasks(path, text)
+    frame = _task_frame(tasks, None).drop("name")
+    frame = frame.rename({"name_": "name"}) if "name" in tasks[0]["data"] else frame
+    for tag, name in _columns(tasks).items():
+        grades = [_only_grade(task, tag, number) for number, task in enumerate(tasks)]
+        frame = frame.with_columns(pl.Series(name, grades, dtype=pl.String))
+    return frame
+
+
+def _columns(tasks: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The name of the column for the grades of each tag: its own, with an underscore where the data has that name."""
+    fields = {str(key) for task in tasks for key in task["data"]}
+    names = {}
+    for tag in _tags(tasks):
+        names[tag] = tag
+        while names[tag] in fields:
+            names[tag] += "_"
+    return names
+
+
+def _only_grade(task: Mapping[str, Any], tag: str, number: int) -> str | None:
+    grades = [grade for one in _annotations(task) if (grade := _grade(one, tag, number)) is not None]
+    if len(grades) > 1:
+        advice = "use ordinoise raters for several raters; tasks are numbered from 0"
+        raise complain("file", "have one grade per task", f"{len(grades)} in task {number}", advice)
+    return grades[0] if grades else None
+
+
+def suggested_tasks(
+    path: Path, target: str, rows: Sequence[int], grades: Sequence[str], scores: Sequence[float], version: str
+) -> list[dict[str, Any]]:
+    """Some tasks of an export, with another grade as a prediction, in the form that Label Studio imports."""
+    tasks = _tasks(path, open_text(path)[0])
+    tag, to_name, kind = _tag(tasks, _tag_of(tasks, target))
+    kept = tuple({key: tasks[row][key] for key in KEPT if key in tasks[row]} for row in rows)
+    names = [str(row) for row in rows]
+    return import_tasks(
+        Exported(tag, to_name, kind, kept), names, pl.DataFrame(), grades, scores, version, "suggestion"
+    )
+
+
+def tasks_with(path: Path, target: str, grades: Mapping[int, str]) -> bytes:
+    """The export with other grades in the annotations of some tasks, by their numbers."""
+    tasks = _tasks(path, open_text(path)[0])
+    tag = _tag_of(tasks, target)
+    for row, grade in grades.items():
+        for annotation in _annotations(tasks[row]):
+            for one in _results(annotation):
+                if str(one.get("from_name")) == tag:
+                    kind = one["type"]
+                    one["value"][kind] = [grade] if kind == "choices" else _number(grade)
+    return json.dumps(tasks, ensure_ascii=False, indent=1).encode()
+
+
+def _tag_of(tasks: Sequence[Mapping[str, Any]], target: str) -> str:
+    """The tag whose grades are in a column."""
+    return next((tag for tag, name in _columns(tasks).items() if name == target), target)
+
+
 def _tasks(path: Path, text: bytes) -> list[dict[str, Any]]:
     try:
         found = json.loads(text)
@@ -113,10 +174,15 @@ def _results(annotation: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield one
 
 
+def _tags(tasks: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+    """Object and type of every control tag with grades, by its name."""
+    results = (one for task in tasks for annotation in _annotations(task) for one in _results(annotation))
+    return {str(one.get("from_name")): (str(one.get("to_name")), str(one["type"])) for one in results}
+
+
 def _tag(tasks: Sequence[Mapping[str, Any]], wanted: str | None) -> tuple[str, str, str]:
     """Name, object and type of the control tag with the grade."""
-    results = (one for task in tasks for annotation in _annotations(task) for one in _results(annotation))
-    found = {str(one.get("from_name")): (str(one.get("to_name")), str(one["type"])) for one in results}
+    found = _tags(tasks)
     if not found:
         raise complain("file", f"have results of type {listed(KINDS)}", "none")
     if wanted is None and len(found) > 1:
@@ -172,9 +238,9 @@ def _text(value: object) -> str | None:
 
 def import_tasks(
     exported: Exported | None, items: Sequence[str], cells: pl.DataFrame, grades: Sequence[Any],
-    confidence: Sequence[float], version: str,
+    confidence: Sequence[float], version: str, what: str = "consensus",
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Tasks with the consensus as a prediction, in the form that Label Studio imports.
+    """Tasks with a grade as a prediction, in the form that Label Studio imports.
 
     Tasks of an export keep their id and data; other items get the field ``item`` and their cells as data, for a control
     tag ``grade`` on an object ``item``.
@@ -186,7 +252,7 @@ def import_tasks(
     about = cells.to_dicts() if cells.width else [{} for _ in items]
     for at, (item, grade, score) in enumerate(zip(items, grades, confidence, strict=True)):
         task = dict(exported.tasks[at]) if exported is not None else {"data": {**about[at], "item": item}}
-        result = {"id": f"consensus-{at}", "from_name": tag, "to_name": to_name, "type": kind}
+        result = {"id": f"{what}-{at}", "from_name": tag, "to_name": to_name, "type": kind}
         value = [str(grade)] if kind == "choices" else _number(grade)
         prediction = {"model_version": version, "score": score, "result": [{**result, "value": {kind: value}}]}
         tasks.append(task | {"predictions": [prediction]})

@@ -13,6 +13,7 @@ import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names, delimiter_in, header_of, n_fields, open_quote, records
+from ordinoise.app.tables.label_studio import task_table
 from ordinoise.app.tables.lines import read_lines
 from ordinoise.app.tables.source import FORMATS, Source, check_size, not_utf8, open_source, too_large, unreadable
 from ordinoise.app.tables.trial import survives
@@ -125,9 +126,9 @@ def read_exact(path: str | Path) -> pl.DataFrame:
 
 def _stored(source: Source) -> pl.DataFrame:
     """The table of a file that stores types."""
-    if source.kind != "excel":
+    if source.kind not in ("excel", "tasks"):
         return _read_typed(source.path, source.kind)
-    frame = read_workbook(source.path, source.text)
+    frame = (read_workbook if source.kind == "excel" else task_table)(source.path, source.text)
     _check_rows(frame, source.path)
     return frame
 

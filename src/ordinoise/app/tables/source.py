@@ -42,8 +42,9 @@ class Source:
     Attributes
     ----------
     path : Path
-    kind : {"text", "json", "excel", "parquet", "arrow"}
-        Format, by the first bytes: "text" is CSV, "json" has one JSON object per line.
+    kind : {"text", "json", "tasks", "excel", "parquet", "arrow"}
+        Format, by the first bytes: "text" is CSV, "json" has one JSON object per line, "tasks" is a Label
+        Studio export.
     digest : str
         SHA-256 of the file as it is on disk, as 64 hexadecimal digits.
     text : bytes
@@ -70,7 +71,7 @@ def open_source(path: str | Path) -> Source:
             check_bytes(path, path.stat().st_size)
             raw = file.read()
             return Source(path, kind, hashlib.sha256(raw).hexdigest(), raw)
-        if kind not in ("text", "json"):
+        if kind not in ("text", "json", "tasks"):
             return Source(path, kind, hashlib.file_digest(file, "sha256").hexdigest())
         text, digest = _text_and_digest(path, file)
         return Source(path, kind, digest, text)
@@ -201,7 +202,7 @@ def _head(path: Path, file: BufferedReader) -> bytes:
 
 
 def kind_of(path: Path, head: bytes) -> str:
-    """Format by the first bytes: ``"parquet"``, ``"arrow"``, ``"excel"``, ``"json"`` or ``"text"``."""
+    """Format by the first bytes, as in `Source`."""
     if head.startswith(b"ARROW1\0\0"):
         return "arrow"
     if head.startswith(b"PAR1") and b"\0" in head:
@@ -218,6 +219,8 @@ def kind_of(path: Path, head: bytes) -> str:
     if b"\r" in head and b"\n" not in head:
         advice = "save it as CSV (UTF-8)"
         raise complain("file", "end its lines with a line feed", f"carriage returns alone in {str(path)!r}", advice)
+    if head.lstrip().startswith(b"[") and b'"annotations"' in head:
+        return "tasks"
     return "json" if _is_json(path, head) else "text"
 
 

@@ -87,7 +87,7 @@ def write_table(
 
 def write_content(content: bytes, path: str | Path) -> None:
     """Write the whole content of a new file."""
-    with _writing(_as_new_file(path, (*SUFFIXES, *WORKBOOKS))) as file:
+    with _writing(_as_new_file(path, (*SUFFIXES, *WORKBOOKS, ".json"))) as file:
         file.write(content)
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 import ordinoise
-from ordinoise._files import new_folder
+from ordinoise._files import new_folder, write_whole
 from ordinoise._validation import Ints
 from ordinoise.app.record import AuditRecord, Suspect, write_record
-from ordinoise.app.tables import GradedTable, write_table
+from ordinoise.app.tables import GradedTable, format_of, import_tasks, suggested_tasks, write_table
 from ordinoise.app.workflow.fit import FileAudit, Trusted, learn
 from ordinoise.app.workflow.reasons import reasons_in_words, reasons_of
 from ordinoise.app.workflow.request import Request
@@ -21,7 +22,7 @@ from ordinoise.app.workflow.request import Request
 if TYPE_CHECKING:
     from ordinoise.app.report import Findings
 
-LABELS, SUSPECTS, REPORT = "labels.csv", "suspects.csv", "report.html"
+LABELS, SUSPECTS, REPORT, TASKS = "labels.csv", "suspects.csv", "report.html", "label-studio.json"
 # If the columns say nothing, nothing is suspected by chance. A label is a suspect if another grade is suggested and it
 # is more likely wrong than right, or among the first few; the counts are round numbers, chosen by no run.
 MOST_SUSPECTS, FEWEST_SUSPECTS, LIKELY = 1000, 20, 0.5
@@ -34,6 +35,7 @@ def audit_file(
     trusted: Trusted | None = None,
     n_suspects: int = MOST_SUSPECTS,
     excel_safe: bool = False,
+    label_studio: bool = False,
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
 ) -> tuple[FileAudit, AuditRecord]:
@@ -52,6 +54,8 @@ def audit_file(
         Largest number of suspects to keep for review.
     excel_safe : bool
         Whether text in ``suspects.csv`` that a spreadsheet would run as a formula gets an apostrophe in front.
+    label_studio : bool
+        Whether to write the suspects as tasks for Label Studio too; of a Label Studio export they always are.
     on_table, verbose
         As in `learn`.
     """
@@ -64,6 +68,10 @@ def audit_file(
         write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record))
         write_table(_suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
         write_table(_label_frame(found), folder / LABELS)
+        is_export = format_of(found.table.path) == "tasks"
+        if label_studio or is_export:
+            tasks = _label_studio_tasks(record, found.table.path if is_export else None)
+            write_whole(folder / TASKS, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
     return found, record
 
 
@@ -155,6 +163,19 @@ def _suspect_frame(record: AuditRecord) -> pl.DataFrame:
     numbers = {"row", "probability_wrong", "expected_distance"}
     texts = {name: pl.String for name in columns if name not in numbers}
     return pl.DataFrame(columns, schema_overrides=texts)
+
+
+def _label_studio_tasks(record: AuditRecord, export: Path | None) -> list[dict[str, Any]]:
+    """The suspects, worst first, as tasks with the suggested grade as a prediction and its probability as the score."""
+    version, chosen = f"ordinoise {record.ordinoise}", record.suspects
+    grades = [one.suggested for one in chosen]
+    scores = [round(one.posterior[record.classes.index(one.suggested)], 6) for one in chosen]
+    if export is not None:
+        return suggested_tasks(export, record.target, [one.row for one in chosen], grades, scores, version)
+    places = {column.name: at for at, column in enumerate(record.columns) if column.name != record.target}
+    cells = {name: [one.cells[at] for one in chosen] for name, at in places.items()}
+    table = pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String))
+    return import_tasks(None, [str(one.row) for one in chosen], table, grades, scores, version, "suggestion")
 
 
 def _label_frame(found: FileAudit) -> pl.DataFrame:
