@@ -90,7 +90,7 @@ def estimated_means(counts: Counts, values: Floats) -> Means:
     fitted = hat @ (weight[:, None] * sums)
     average = np.kron(np.eye(n_systems), np.ones(n_grades)) * counts.shares.ravel()
     leverage = np.minimum(hat.diagonal() * weight, MOST_LEVERAGE)[counts.cell]
-    residuals = (values - fitted[counts.cell]) / (1 - leverage)[:, None]
+    residuals = (values - fitted[counts.cell]) / ((1 - leverage) ** _leverage_power(counts, values))[:, None]
     # Every estimate is a weighted sum of human values: its variance is that of the sum of left-out errors.
     influence = ((average @ hat) * weight)[:, counts.cell]
     value = average @ fitted
@@ -103,6 +103,16 @@ def estimated_means(counts: Counts, values: Floats) -> Means:
         fitted=fitted.reshape(n_systems, n_grades, -1),
         residuals=residuals,
     )
+
+
+def _leverage_power(counts: Counts, values: Floats) -> float:
+    """Power of one minus the leverage by which errors are enlarged: 1 leaves a row out, as the jackknife does.
+
+    On a scale of two grades .5 is enough, which is right on average for errors of equal variance: Wilson's rule already
+    allows for few grades there. Chosen on simulated judges (seed 0).
+    """
+    is_of_two = counts.judged.shape[1] == 2 and bool(np.isin(values, (0.0, 1.0)).all())
+    return 0.5 if is_of_two else 1.0
 
 
 def _design(n_systems: int, n_grades: int) -> tuple[Floats, Floats]:
