@@ -22,7 +22,6 @@ from ordinoise.audit.count import wrong_count
 from ordinoise.audit.folds import out_of_fold_probabilities
 from ordinoise.audit.posterior import calibrated, deconvolved
 from ordinoise.estimation import AnchorPoints
-from ordinoise.noise import uniform
 from strategies import Floats, Ints, noise_matrices
 
 # Nothing symmetric in it: a transposed use changes every number.
@@ -77,15 +76,16 @@ def test_labels_can_be_ranked_by_the_probability_that_they_are_wrong() -> None:
     assert not np.all(np.diff(issues.expected_distance[issues.worst]) <= 0)
 
 
-def test_labels_can_be_ranked_by_large_errors() -> None:
-    """One grade off for sure is less than two grades off, which are as much as four; a chance of each counts."""
-    chances = np.array([[0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 1], [0.4, 0, 0.6, 0, 0]], dtype=float)
-    issues = issues_from_probabilities(
-        chances, [0, 0, 0, 0], uniform(5, 0.4), rank_by="large_error", calibrate=False, classes=range(5)
-    )
-    expected = (issues.posterior * np.minimum(np.arange(5), 2)).sum(axis=1)
-    assert np.all(np.diff(expected[issues.worst]) <= 0)
-    assert (set(issues.worst[:2]), issues.worst[2:].tolist()) == ({1, 2}, [0, 3])
+@pytest.mark.parametrize(
+    ("rank_by", "worst"),
+    [("large_error", [1, 0, 2]), ("expected_distance", [0, 1, 2]), ("probability_wrong", [2, 1, 0])],
+)
+def test_large_errors_count_as_two_grades(rank_by: str, worst: list[int]) -> None:
+    """Perhaps four grades off, probably two, and surely one: each ranking puts another one first."""
+    after = np.array([[0.4, 0, 0, 0, 0.6], [0.1, 0, 0.9, 0, 0], [0, 1.0, 0, 0, 0]])
+    recorded = np.zeros(3, dtype=np.int64)
+    issues = issues_module.issues_from(after, recorded, np.arange(5), Noise.of(None, 5), None, rank_by, None)
+    assert issues.worst.tolist() == worst
 
 
 def counted(issues: LabelIssues) -> WrongCount:

@@ -72,6 +72,9 @@ def test_vectors_of_other_rows_or_with_objects_are_refused_with_a_sentence(tmp_p
     (tmp_path / "cut.npy").write_bytes((tmp_path / "rows.npy").read_bytes()[:100])
     with pytest.raises(ValueError, match=r"^embeddings must be a .npy file"):
         read_embeddings(tmp_path / "cut.npy", 3)
+    (tmp_path / "open.npy").write_bytes((tmp_path / "rows.npy").read_bytes().replace(b"(3, 2)", b"((3,2)"))
+    with pytest.raises(ValueError, match=r"^embeddings must be a .npy file"):
+        read_embeddings(tmp_path / "open.npy", 3)
     pl.DataFrame({"a": [1.0, None], "b": [1.0, 2.0]}).write_parquet(tmp_path / "gaps.parquet")
     with pytest.raises(ValueError, match=r"^embeddings must have columns of numbers without gaps"):
         read_embeddings(tmp_path / "gaps.parquet", 2)

@@ -65,7 +65,7 @@ def check_no_clash(columns: Sequence[str], embedded: Sequence[str]) -> None:
 def _from_numpy(path: Path) -> Floats:
     try:
         stored = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError, OverflowError, MemoryError):
+    except Exception:  # a damaged header makes numpy raise nearly anything, such as tokenize.TokenError
         raise complain("embeddings", "be a .npy file without objects", repr(str(path))) from None
     if not isinstance(stored, np.ndarray) or stored.ndim != 2 or stored.dtype.kind not in "fiu" or not stored.shape[1]:
         got = f"shape {getattr(stored, 'shape', None)} in {str(path)!r}"
