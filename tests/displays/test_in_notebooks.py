@@ -2,11 +2,14 @@
 
 import builtins
 import warnings
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from app.review.sample import sample_audit
 from ordinoise import Noise, OrdinalMLPClassifier, adjacent, corrupt, evaluate, find_label_issues
 from ordinoise.audit import issues_from_probabilities
 from ordinoise.classifiers import _progress
@@ -44,6 +47,16 @@ def test_everything_from_a_user_is_escaped() -> None:
         assert "<script" not in shown
         assert "\x1b" not in shown
     assert "\x1b" not in repr(issues)
+
+
+def test_an_audit_shows_its_first_suspects_escaped(tmp_path: Path) -> None:
+    record = sample_audit(tmp_path)
+    hostile = replace(record.suspects[0], recorded=HOSTILE)
+    shown = replace(record, source="/data/<script>.csv", suspects=(hostile, *record.suspects[1:]))._repr_html_()
+    assert shown.count("<tr>") == 11
+    assert shown.count("&lt;script&gt;") == 2
+    assert "<script" not in shown
+    assert "\x1b" not in shown
 
 
 def test_noise_and_evaluation_show_their_numbers_as_tables() -> None:
