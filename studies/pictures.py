@@ -25,7 +25,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from ordinoise import OrdinalBoostingClassifier, OrdinalClassifier, adjacent, corrupt, inverse_decay
 from ordinoise.audit import issues_from_probabilities
-from ordinoise.audit.posterior import calibrated
+from ordinoise.audit.posterior import calibrated, likelihood_of
 from ordinoise.datasets import OrdinalDataset, load, web_search
 from ordinoise.estimation import IdentifiabilityWarning
 
@@ -180,7 +180,7 @@ def row(data_dir: Path | None, settings: Settings) -> Drawing:
     # The first uncertain row, which shows more than a certain one; the bounds are chosen by eye.
     doubtful = next(at for at in np.argsort(issues.rank) if 0.7 < issues.probability_wrong[at] < 0.9)
     panels = {
-        "what the features say": calibrated(model.out_of_fold_, recorded, model.noise_matrix_)[doubtful],
+        "what the features say": calibrated(model.out_of_fold_, likelihood_of(recorded, model.noise_matrix_))[doubtful],
         f"probability of the record {recorded[doubtful]}": model.noise_matrix_[:, recorded[doubtful]],
         "both together": issues.posterior[doubtful],
     }

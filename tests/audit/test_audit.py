@@ -20,7 +20,7 @@ from ordinoise.audit import LabelIssues, WrongCount, find_label_issues, issues_f
 from ordinoise.audit import issues as issues_module
 from ordinoise.audit.count import wrong_count
 from ordinoise.audit.folds import out_of_fold_probabilities
-from ordinoise.audit.posterior import calibrated, deconvolved
+from ordinoise.audit.posterior import calibrated, deconvolved, likelihood_of
 from ordinoise.estimation import AnchorPoints
 from strategies import Floats, Ints, noise_matrices
 
@@ -172,7 +172,7 @@ def test_calibration_mends_a_model_that_is_too_sure_or_too_unsure(power: float) 
     probabilities, true, recorded = drawn(np.random.default_rng(4), 3000, MATRIX)
     distorted = (probabilities + 1e-3) ** power * [3, 1, 1]
     distorted /= distorted.sum(axis=1, keepdims=True)
-    mended = calibrated(distorted, recorded, MATRIX)
+    mended = calibrated(distorted, likelihood_of(recorded, MATRIX))
 
     best = log_loss(true, probabilities)
     assert log_loss(true, mended) - best < 0.2 * (log_loss(true, distorted) - best)
@@ -180,7 +180,7 @@ def test_calibration_mends_a_model_that_is_too_sure_or_too_unsure(power: float) 
 
 def test_calibration_leaves_the_right_probabilities_as_they_are() -> None:
     probabilities, _, recorded = drawn(np.random.default_rng(5), 3000, MATRIX)
-    assert np.abs(calibrated(probabilities, recorded, MATRIX) - probabilities).mean() < 0.02
+    assert np.abs(calibrated(probabilities, likelihood_of(recorded, MATRIX)) - probabilities).mean() < 0.02
 
 
 def test_probabilities_of_the_recorded_label_say_nearly_what_those_of_the_true_one_say() -> None:
@@ -423,3 +423,37 @@ def test_the_noise_is_estimated_from_the_probabilities_of_a_model_of_your_own() 
         ValueError, match=r"^noise must be 'estimate', a noise matrix or a fitted estimator, got 'guess'$"
     ):
         issues_from_probabilities(right, recorded, "guess")
+
+
+def test_verified_labels_are_known_ranked_last_and_not_counted() -> None:
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 3, 400)
+    recorded = corrupt(true, MATRIX, random_state=1)
+    probabilities = 0.7 * np.eye(3)[true] + 0.1
+    verified = np.sort(rng.choice(400, 100, replace=False))
+    before = issues_from_probabilities(probabilities, recorded, MATRIX)
+    after = issues_from_probabilities(probabilities, recorded, MATRIX, trusted=(verified, true[verified]))
+    assert before.verified is None
+    assert after.verified is not None
+    np.testing.assert_array_equal(np.flatnonzero(after.verified), verified)
+    np.testing.assert_array_equal(after.probability_wrong[verified], (recorded != true)[verified])
+    assert set(after.worst[-100:]) == set(verified)
+    assert after.expected_wrong is not None
+    assert before.expected_wrong is not None
+    assert after.expected_wrong.n_samples == 300
+    left = ~after.verified
+    assert after.expected_wrong.value == pytest.approx(after.probability_wrong[left].sum())
+    whole = issues_from_probabilities(probabilities, recorded, MATRIX, trusted=(np.arange(400), true))
+    assert whole.expected_wrong is not None
+    assert whole.expected_wrong.high == 0
+
+
+def test_verified_labels_take_part_in_the_calibration() -> None:
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 3, 600)
+    recorded = corrupt(true, MATRIX, random_state=1)
+    moved = 0.7 * np.eye(3)[(true + 1) % 3] + 0.1  # a classifier that is mostly a grade off
+    known = (np.arange(400), true[:400])
+    matrix = np.full((3, 3), 1 / 3)  # records say nothing, so verified labels alone can tell
+    found = issues_from_probabilities(moved, recorded, matrix, trusted=known)
+    assert (found.posterior[400:].argmax(axis=1) == true[400:]).mean() > 0.9

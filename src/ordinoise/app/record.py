@@ -13,12 +13,14 @@ from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 from ordinoise._files import MOST_SETTINGS, regular_content, write_whole
 from ordinoise._text import TextTable, hypertext, percent, shortened
 from ordinoise._validation import as_number, complain
+from ordinoise.audit.certificate import SpotCheck
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
 
-FORMAT, FORMAT_VERSION = "ordinoise-audit", 3
+FORMAT, FORMAT_VERSION = "ordinoise-audit", 4
 RECORD = "audit.json"
 MOST_SHOWN = 10  # suspects in a notebook
+LISTS = ("columns", "suspects", "settled", "rounds", "oddities")
 LARGEST = 2**63  # whole numbers from here on are damage
 
 
@@ -96,6 +98,79 @@ class Suspect:
 
 
 @dataclass(frozen=True)
+class Settled:
+    """A grade that a reviewer settled in an earlier round.
+
+    Attributes
+    ----------
+    row : int
+        Number of the data row in the file, from 0.
+    recorded : str or None
+        The grade in the file; None if it has none.
+    grade : str
+        The grade by the review.
+    reviewer : str
+        Who chose it; empty if that is not known.
+    """
+
+    row: int
+    recorded: str | None
+    grade: str
+    reviewer: str = ""
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the review changed a grade."""
+        return self.recorded is not None and self.grade != self.recorded
+
+    @property
+    def is_added(self) -> bool:
+        """Whether the row had no grade before the review."""
+        return self.recorded is None
+
+
+@dataclass(frozen=True)
+class Round:
+    """What an audit knew: the settled grades it used, and how many of the others it took to be wrong.
+
+    Attributes
+    ----------
+    n_fixed, n_confirmed : int
+        Settled grades, all rounds before it together.
+    n_left : int
+        Graded rows that were not settled.
+    wrong, wrong_low, wrong_high : float or None
+        Wrong grades among those, as in `AuditRecord`.
+    """
+
+    n_fixed: int
+    n_confirmed: int
+    n_left: int
+    wrong: float | None
+    wrong_low: float | None
+    wrong_high: float | None
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """Something else that deserves a look.
+
+    Attributes
+    ----------
+    kind : {"duplicates", "outliers", "groups"}
+        Nearly identical rows with different grades, rows unlike all others, or a group whose grades are wrong more or
+        less often.
+    sentence : str
+    rows : tuple of int
+        The first rows that it is about.
+    """
+
+    kind: str
+    sentence: str
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class AuditRecord:
     """What an audit of a file found.
 
@@ -116,8 +191,8 @@ class AuditRecord:
     noise : Noise
         Its replicates are not written to disk.
     wrong, wrong_low, wrong_high : float or None
-        Number of wrong labels with an interval of level `confidence`. Without `wrong` only the range is known; without
-        any of them there are too few rows.
+        Number of wrong labels among those that are not settled, with an interval of level `confidence`. Without
+        `wrong` only the range is known; without any of them there are too few rows.
     confidence : float
     learner : str
         Learner whose predictions were used.
@@ -127,6 +202,14 @@ class AuditRecord:
         The most suspicious first.
     cautions : tuple of str
         Sentences on columns that should perhaps not be features.
+    settled : tuple of Settled
+        Grades settled in earlier rounds, in the order of the file; none of their rows is suspected.
+    rounds : tuple of Round
+        The audits whose reviews settled them, the first one first.
+    oddities : tuple of Oddity
+        What else deserves a look.
+    spot_check : SpotCheck or None
+        The last spot check of an earlier round: about the grades that were not settled when it was drawn.
     ordinoise : str
         Version that wrote it.
     says_nothing : bool
@@ -152,6 +235,44 @@ class AuditRecord:
     cautions: tuple[str, ...]
     ordinoise: str
     says_nothing: bool = False
+    settled: tuple[Settled, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    oddities: tuple[Oddity, ...] = ()
+    spot_check: SpotCheck | None = None
+
+    @property
+    def certified(self) -> int | None:
+        """Most wrong grades that are left by the spot check: those that it found are settled."""
+        found = self.spot_check
+        return None if found is None else min(found.at_most - found.n_wrong, self.n_left)
+
+    @property
+    def n_fixed(self) -> int:
+        """Number of settled grades that differ from the recorded ones."""
+        return sum(one.is_fixed for one in self.settled)
+
+    @property
+    def n_left(self) -> int:
+        """Number of graded rows that are not settled."""
+        return self.n_graded - self.n_trusted
+
+    @property
+    def n_trusted(self) -> int:
+        """Number of settled grades that models learn from: those of graded rows."""
+        return sum(not one.is_added for one in self.settled)
+
+    @property
+    def settled_words(self) -> str:
+        """How many settled grades were fixed, confirmed and added."""
+        n_added = len(self.settled) - self.n_trusted
+        added = f", {n_added:,} added to rows without a grade" if n_added else ""
+        return f"{self.n_fixed:,} fixed, {self.n_trusted - self.n_fixed:,} confirmed{added}"
+
+    @property
+    def as_round(self) -> Round:
+        """What this audit knew, for the history of the next one."""
+        n_confirmed = self.n_trusted - self.n_fixed
+        return Round(self.n_fixed, n_confirmed, self.n_left, self.wrong, self.wrong_low, self.wrong_high)
 
     @property
     def suspicion(self) -> str:
@@ -188,7 +309,8 @@ class AuditRecord:
         """Plain values, ready for JSON."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         plain |= {"noise": self.noise.to_dict(replicates=False), "settings": dict(self.settings)}
-        plain |= {name: [asdict(one) for one in getattr(self, name)] for name in ("columns", "suspects")}
+        plain |= {name: [asdict(one) for one in getattr(self, name)] for name in LISTS}
+        plain["spot_check"] = None if self.spot_check is None else asdict(self.spot_check)
         if not suspects:
             del plain["suspects"]
         return {"format": FORMAT, "format_version": FORMAT_VERSION, **plain}
@@ -266,16 +388,23 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
             "columns": tuple(ColumnFindings(**column) for column in found["columns"]),
             "noise": Noise.of(Noise.from_dict(found["noise"]), len(found["classes"])),
             "suspects": tuple(Suspect(**suspect_parts(one)) for one in found["suspects"]),
+            "settled": tuple(Settled(**one) for one in found["settled"]),
+            "rounds": tuple(Round(**one) for one in found["rounds"]),
+            "oddities": tuple(Oddity(**one | {"rows": tuple(one["rows"])}) for one in found["oddities"]),
+            "spot_check": None if found["spot_check"] is None else SpotCheck(**found["spot_check"]),
         }
     )
     parts = [part for one in record.suspects for part in (*one.contributions, *one.words, *one.similar)]
-    for one in (record, *record.columns, *record.suspects, *parts):
+    for one in (record, *record.columns, *record.suspects, *record.settled, *record.rounds, *record.oddities, *parts):
         check_types(one)
     if len(set(record.classes)) < len(record.classes):
         raise complain("classes", "name every grade once", list(record.classes))
     if record.target not in [column.name for column in record.columns]:
         raise complain("target", "be one of the columns", repr(record.target))
     as_number("confidence", record.confidence, 0.0, 1.0)
+    if record.spot_check is not None:
+        check_types(record.spot_check)
+    _check_settled(record)
     for suspect in record.suspects:
         _check_reasons(record, suspect)
         if len(suspect.cells) != len(record.columns) or len(suspect.posterior) != len(record.classes):
@@ -283,6 +412,18 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
         if {suspect.recorded, suspect.suggested} - set(record.classes):
             raise ValueError(f"suspect of row {suspect.row} has a grade that is not among the classes")
     return record
+
+
+def _check_settled(record: AuditRecord) -> None:
+    """Refuse settled grades that do not fit the record, and rows that are both settled and suspected."""
+    rows = [one.row for one in record.settled]
+    if len({*rows, *(one.row for one in record.suspects)}) < len(rows) + len(record.suspects):
+        raise ValueError("a row is settled or suspected twice")
+    if max(rows, default=0) >= max(record.n_rows, 1):
+        raise ValueError(f"row {max(rows)} is settled, of {record.n_rows}")
+    grades = {grade for one in record.settled for grade in (one.grade, one.recorded) if grade is not None}
+    if grades - set(record.classes):
+        raise ValueError("a settled grade is not among the classes")
 
 
 def suspect_parts(plain: dict[str, Any]) -> dict[str, Any]:

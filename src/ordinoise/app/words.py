@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from ordinoise._text import percent
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.names import LISTED
 
+if TYPE_CHECKING:
+    from ordinoise.app.record import AuditRecord
+
 NOTHING_FOUND = "Nothing can be found from these columns: they say next to nothing about the grade."
+
+
+def certified_words(record: AuditRecord) -> str:
+    """What the last spot check shows, and what that means for the grades that are left; empty without one."""
+    found = record.spot_check
+    if found is None or record.certified is None:
+        return ""
+    most, share = f"{record.certified:,}", percent(record.certified / max(record.n_left, 1))
+    return f"Spot check: {found}. So at most {most} of the remaining {record.n_left:,} are wrong ({share})."
 
 
 def left_out_words(columns: Sequence[ColumnFindings]) -> str:

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 from ordinoise._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ordinoise.audit.certificate import SpotCheck as SpotCheck
+    from ordinoise.audit.certificate import spot_check as spot_check
+    from ordinoise.audit.certificate import spot_check_sample as spot_check_sample
     from ordinoise.audit.contributions import Contributions as Contributions
     from ordinoise.audit.contributions import column_contributions as column_contributions
     from ordinoise.audit.count import WrongCount as WrongCount
@@ -23,5 +26,8 @@ _ORIGINS = {
     "find_label_issues": "search",
     "issues_from_probabilities": "search",
     "similar_rows": "neighbors",
+    "SpotCheck": "certificate",
+    "spot_check": "certificate",
+    "spot_check_sample": "certificate",
 }
 __getattr__, __dir__, __all__ = lazy_names(__name__, _ORIGINS)

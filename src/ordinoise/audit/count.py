@@ -44,7 +44,7 @@ class WrongCount:
     @property
     def share(self) -> float | None:
         """Expected share of wrong labels; None if only a range is known."""
-        return None if self.value is None else self.value / self.n_samples
+        return None if self.value is None else self.value / max(self.n_samples, 1)
 
     def __str__(self) -> str:
         if self.value is None:
@@ -86,6 +86,8 @@ def wrong_count(
     with replicates, that of the estimated matrix. Under another matrix the probabilities change so that they predict
     the same recorded labels. The error of the probabilities themselves is not included.
     """
+    if len(recorded) == 0:
+        return WrongCount(0.0, 0.0, 0.0, 0.0, 0, confidence)
     wrong = _probability_wrong(probabilities, recorded, noise_matrix)
     variance = float((wrong * (1 - wrong)).sum())
     variance += _matrix_variance(probabilities, recorded, noise_matrix, replicates, wrong)

@@ -45,7 +45,7 @@ class LabelIssues:
     expected_distance : array of shape (n_samples,)
         Expected number of grades between the recorded and the true label.
     rank : int array of shape (n_samples,)
-        1 is the most suspicious.
+        1 is the most suspicious; verified labels are the last.
     posterior : array of shape (n_samples, n_classes)
         Probability of each true label, given the features and the recorded label.
     classes : array of shape (n_classes,)
@@ -53,9 +53,12 @@ class LabelIssues:
     noise : Noise
         The noise of the labels, given or estimated.
     expected_wrong : WrongCount or None
-        How many labels are wrong, with an interval, or a range without a value; None for too few rows.
+        How many labels are wrong, with an interval, or a range without a value; None for too few rows. Verified labels
+        are not counted, neither right nor wrong ones.
     library : str or None
         The library of the frame that `to_frame` returns; if None, the first installed of pandas, polars, pyarrow.
+    verified : bool array of shape (n_samples,) or None
+        Labels whose true grade is known.
     """
 
     recorded: NDArray[Any]
@@ -68,6 +71,7 @@ class LabelIssues:
     noise: Noise
     expected_wrong: WrongCount | None
     library: Library | None = None
+    verified: NDArray[np.bool_] | None = None
 
     @property
     def worst(self) -> Ints:
@@ -129,6 +133,7 @@ def issues_from(
     expected_wrong: WrongCount | None,
     rank_by: str,
     library: Library | None,
+    verified: NDArray[np.bool_],
 ) -> LabelIssues:
     """The issues that follow from the posterior of the true label."""
     n_classes = len(classes)
@@ -140,10 +145,11 @@ def issues_from(
     if rank_by == "large_error":
         first = (posterior * np.minimum(np.abs(np.arange(n_classes) - recorded[:, None]), LARGE)).sum(axis=1)
     rank = np.empty(len(recorded), dtype=np.int64)
-    rank[np.lexsort((-second, -first))] = np.arange(1, len(recorded) + 1)
+    rank[np.lexsort((-second, -first, verified))] = np.arange(1, len(recorded) + 1)
     suggested = classes[decide(posterior, "median")]
     return LabelIssues(
-        classes[recorded], suggested, wrong, distance, rank, posterior, classes, noise, expected_wrong, library
+        classes[recorded], suggested, wrong, distance, rank, posterior, classes, noise, expected_wrong, library,
+        verified if verified.any() else None,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from ordinoise.columns.texts import LENGTHS
 # Rows among which similar ones are looked for, evenly spaced in larger tables; rows compared at a time. Round numbers,
 # chosen by no run.
 MOST_ROWS, CHUNK = 20_000, 500
+MOST_CHECKED = 5000  # rows of which all pairs are compared; a round number, chosen by no run
 
 
 def similar_rows(table: Table, rows: Ints, n_similar: int = 3, embedded: Ints | None = None) -> Ints:
@@ -47,6 +48,26 @@ def similar_rows(table: Table, rows: Ints, n_similar: int = 3, embedded: Ints | 
         n_found = min(n_similar, len(pool) - 1)
         found[low : low + CHUNK, :n_found] = pool[_smallest(distances, n_found)]
     return found
+
+
+def nearest_rows(table: Table, embedded: Ints | None = None) -> tuple[Ints, Floats]:
+    """The most similar row of every row, and its distance, as in `similar_rows`; -1 and infinite if not looked for.
+
+    In tables of more than `MOST_CHECKED` rows, evenly spaced ones are compared with each other.
+    """
+    n_rows = len(table.features)
+    nearest, distances = np.full(n_rows, -1), np.full(n_rows, np.inf)
+    pool = np.arange(0, n_rows, max(1, -(-n_rows // MOST_CHECKED)))
+    if len(pool) < 2:
+        return nearest, distances
+    numbers, directions = _numbers(table, embedded), _directions(table, embedded)
+    for low in range(0, len(pool), CHUNK):
+        chunk = pool[low : low + CHUNK]
+        found = _distances(numbers, directions, chunk, pool)
+        found[chunk[:, None] == pool] = np.inf
+        best = found.argmin(axis=1)
+        nearest[chunk], distances[chunk] = pool[best], found[np.arange(len(chunk)), best]
+    return nearest, distances
 
 
 def _smallest(distances: Floats, n_found: int) -> Ints:

@@ -73,18 +73,28 @@ def deconvolved(
     return true / true.sum(axis=1, keepdims=True)
 
 
-def calibrated(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> Floats:
+def likelihood_of(recorded: Ints, noise_matrix: Floats, verified: tuple[Ints, Ints] | None = None) -> Floats:
+    """Probability of each record under every true class, shape (n_samples, n_classes).
+
+    Verified rows, numbers and true classes, allow no class but the true one.
+    """
+    likelihood = np.array(noise_matrix[:, recorded].T)
+    if verified is not None:
+        likelihood[verified[0]] = np.eye(len(noise_matrix))[verified[1]]
+    return likelihood
+
+
+def calibrated(probabilities: Floats, likelihood: Floats) -> Floats:
     """Probabilities of the true label, calibrated by the likelihood of the recorded labels.
 
     A multinomial regression ``softmax([log P, 1] @ W)`` with W of shape (K + 1, K), which maximizes
-    ``sum_i log sum_k P_i(k) N[k, recorded_i]`` under a normal prior about the identity, the W that changes nothing. It
+    ``sum_i log sum_k P_i(k) likelihood_ik`` under a normal prior about the identity, the W that changes nothing. It
     corrects over- and underconfident classifiers and class frequencies. With only K (K + 1) weights the calibration
     learns next to nothing about any one sample, so it may be fitted to the labels that are then judged.
     """
-    n_classes = len(noise_matrix)
-    inputs = np.column_stack([np.log(probabilities + CALIBRATION_FLOOR), np.ones(len(recorded))])
+    n_samples, n_classes = likelihood.shape
+    inputs = np.column_stack([np.log(probabilities + CALIBRATION_FLOOR), np.ones(n_samples)])
     unchanged = np.eye(n_classes + 1, n_classes)
-    likelihood = noise_matrix[:, recorded].T
 
     def loss_and_slope(flat: Floats) -> tuple[float, Floats]:
         weights = flat.reshape(unchanged.shape)

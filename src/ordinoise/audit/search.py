@@ -26,13 +26,13 @@ from ordinoise._validation import (
 from ordinoise.audit.count import WrongCount, wrong_count, wrong_range
 from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_of
-from ordinoise.audit.posterior import calibrated, credit_in_doubt, deconvolved, posterior
+from ordinoise.audit.posterior import calibrated, credit_in_doubt, deconvolved, likelihood_of, posterior
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.answers import with_first_answer
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
-from ordinoise.labels import as_column, as_groups, ordered_classes, ranks_of
+from ordinoise.labels import as_column, as_groups, ordered_classes, ranks_of, trusted_ranks
 from ordinoise.noise import Noise
 
 # Deconvolution steps, chosen by `studies.audit`: few before calibration, which sharpens too, more without it.
@@ -84,7 +84,8 @@ def find_label_issues(
     classes : sequence, optional
         The grades from lowest to highest, if `y` is text or lacks some.
     trusted : (rows, labels), optional
-        Numbers of rows whose true label is known, and those labels; for the default estimator.
+        Numbers of rows whose true label is known, and those labels; for the default estimator. They are the last in
+        the ranking, and `expected_wrong` is about the other rows.
     groups : column of shape (n_samples,), optional
         Rows of one group (a patient, a query, an item with several labels) are judged by models that saw none of them.
     confidence : float, default=0.95
@@ -118,7 +119,9 @@ def find_label_issues(
         )
         model.fit(X, y, trusted=trusted, groups=groups)
         assert model.out_of_fold_ is not None
-        found = issues_from_probabilities(model.out_of_fold_, y, model.noise_, classes=model.classes_, **options)
+        found = issues_from_probabilities(
+            model.out_of_fold_, y, model.noise_, classes=model.classes_, trusted=trusted, **options
+        )
         return replace(found, library=library_of(X))
     if trusted is not None:
         raise complain("trusted", "be None with an estimator of your own", "labels")
@@ -151,6 +154,7 @@ def issues_from_probabilities(
     calibrate: bool = True,
     rank_by: str = "auto",
     classes: Sequence[Any] | NDArray[Any] | None = None,
+    trusted: Any = None,
     confidence: float = 0.95,
     random_state: Any = None,
 ) -> LabelIssues:
@@ -169,7 +173,7 @@ def issues_from_probabilities(
         Whether the probabilities are of the true or of the recorded label; a model that trusted the labels predicts the
         recorded one. By default "recorded" if the noise is estimated from them, else "true". If the noise is not
         believed (its `answer` is not "corrected") they are taken as they are.
-    calibrate, rank_by, classes, confidence
+    calibrate, rank_by, classes, trusted, confidence
         As in :func:`find_label_issues`. Without `calibrate` each sample is judged by its own probabilities alone.
     random_state : int, Generator, RandomState or None
         For the estimate of the noise.
@@ -193,23 +197,37 @@ def issues_from_probabilities(
     ordered = _grades(y, classes, checked.shape[1])
     recorded = ranks_of("y", y, ordered)
     as_same_length("y", len(recorded), "probabilities", len(checked))
+    known = None if trusted is None else trusted_ranks(trusted, ordered, len(recorded))
+    is_left = np.ones(len(recorded), dtype=bool)
+    if known is not None:
+        is_left[known[0]] = False
     if estimates:
-        record = _estimated(noise, of, checked, recorded, as_generator(random_state))
+        record = _estimated(noise, of, checked, recorded, known, as_generator(random_state))
     count: WrongCount | None
     if record.answer == "corrected" or record.source in ("trusted", "too few rows"):
         _refuse_impossible(recorded, record.matrix, ordered)
-        true = _of_true_labels(checked, recorded, record.matrix, of, calibrate)
+        likelihood = likelihood_of(recorded, record.matrix, known)
+        true = _of_true_labels(checked, likelihood, record.matrix, of, calibrate)
         count = None
         if record.source != "too few rows":
-            count = wrong_count(true, recorded, record.matrix, record.replicates, level)
+            count = wrong_count(true[is_left], recorded[is_left], record.matrix, record.replicates, level)
         after = posterior(true, recorded, record.matrix)
     else:
-        count = wrong_range(record, len(recorded), level)
+        count = wrong_range(record, int(is_left.sum()), level)
         after = posterior(checked, recorded, credit_in_doubt(len(ordered)))
-    return issues_from(after, recorded, ordered, record, count, rank_by, library_of(probabilities))
+    if known is not None:
+        after[known[0]] = np.eye(len(ordered))[known[1]]
+    return issues_from(after, recorded, ordered, record, count, rank_by, library_of(probabilities), ~is_left)
 
 
-def _estimated(noise: str, of: str, probabilities: Floats, recorded: Ints, rng: np.random.Generator) -> Noise:
+def _estimated(
+    noise: str,
+    of: str,
+    probabilities: Floats,
+    recorded: Ints,
+    known: tuple[Ints, Ints] | None,
+    rng: np.random.Generator,
+) -> Noise:
     """The noise estimated from probabilities of the recorded label, with the answer that its doubts call for."""
     if noise != "estimate":
         raise complain("noise", "be 'estimate', a noise matrix or a fitted estimator", repr(noise))
@@ -217,18 +235,21 @@ def _estimated(noise: str, of: str, probabilities: Floats, recorded: Ints, rng: 
         advice = "pass the noise that the model corrected for, such as model.noise_"
         raise complain("of", "be 'recorded' where the noise is estimated", repr(of), advice)
     weights = np.ones(len(recorded))
-    found = noise_from_probabilities(probabilities, recorded, weights, random_state=int(rng.integers(2**31)))
+    seed = int(rng.integers(2**31))
+    found = noise_from_probabilities(probabilities, recorded, weights, trusted=known, random_state=seed)
     warn_of_doubts(found)
     return with_first_answer(found)
 
 
-def _of_true_labels(probabilities: Floats, recorded: Ints, noise_matrix: Floats, of: str, calibrate: bool) -> Floats:
+def _of_true_labels(
+    probabilities: Floats, likelihood: Floats, noise_matrix: Floats, of: str, calibrate: bool
+) -> Floats:
     """Probabilities of the true label given the features."""
     true = probabilities
     if of == "recorded":
         n_iter = STEPS_BEFORE_CALIBRATION if calibrate else STEPS_ALONE
         true = deconvolved(probabilities, noise_matrix, n_iter=n_iter)
-    return calibrated(true, recorded, noise_matrix) if calibrate else true
+    return calibrated(true, likelihood) if calibrate else true
 
 
 def _numbers(table: Any) -> Any:

@@ -17,7 +17,7 @@ from ordinoise import OrdinalClassifier
 from ordinoise.app.ratings_record import read_ratings_record
 from ordinoise.app.review import open_decisions
 from ordinoise.app.workflow.request import Request
-from ordinoise.app.workflow.review import reviewed_labels
+from ordinoise.app.workflow.reviewed import reviewed_grades
 
 N_ITEMS = 60
 IDS = ("--item", "id", "--rater", "who", "--group", "site")
@@ -84,12 +84,12 @@ def test_settled_items_settle_every_grade_of_theirs(table: Path) -> None:
     chosen = record.suspects[0]
     with open_decisions(Path("raters"), record) as store:
         store.decide("Ann", chosen.row, "4")
-    rows, grades = reviewed_labels(Path("raters"), Request(table, target="stars", item="id"))
+    rows, grades = reviewed_grades(Path("raters"), Request(table, target="stars", item="id")).trusted
     stored = pl.read_csv(table)
     assert stored["id"][rows.tolist()].to_list() == [chosen.item] * len(chosen.grades)
     assert grades == ("4",) * len(chosen.grades)
     with pytest.raises(ValueError, match=r"^reviewed must come with --item"):
-        reviewed_labels(Path("raters"), Request(table, target="stars"))
+        reviewed_grades(Path("raters"), Request(table, target="stars"))
 
 
 @pytest.mark.slow

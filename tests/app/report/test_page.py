@@ -242,7 +242,7 @@ def test_thresholds_are_given_in_the_grades_of_the_file(page: Page) -> None:
 
 def test_a_given_matrix_is_called_given(given: Page) -> None:
     text = given.one("main").text
-    assert "which was given" in text
+    assert "It was given." in text
     assert "no intervals: the matrix was given" in text
     assert "As certain as the given matrix." in text
 

@@ -10,7 +10,10 @@ import pytest
 from app.report.cases import DOUBTS, findings, slipping, too_few_rows, with_noise
 from ordinoise._text import percent
 from ordinoise.app.record import AuditRecord
+from ordinoise.app.report.action import baseline_of, steps_of
+from ordinoise.app.report.axis import ScoreAxis
 from ordinoise.app.report.certainty import MEANINGS, certainty_of
+from ordinoise.app.report.contents import _threshold_places
 from ordinoise.app.report.matrix import directions_of
 from ordinoise.app.report.sentences import directions_in_words, how_good, how_many, score_lines, summary, which_way
 from ordinoise.app.report.words import (
@@ -25,7 +28,7 @@ from ordinoise.app.report.words import (
 from ordinoise.estimation.score.doubts import doubts_about
 from ordinoise.noise import Doubt
 from ordinoise.scoring.evaluation import Evaluation
-from ordinoise.scoring.metrics import CorrectedScore
+from ordinoise.scoring.metrics import CorrectedScore, ranked_probability_score
 
 
 def counting(wrong: float, low: float, high: float, n_graded: int = 1599) -> AuditRecord:
@@ -261,3 +264,31 @@ def test_names_are_cut_and_kept_from_turning_the_sentence_round() -> None:
         "a, b or c",
         "",
     )
+
+
+def test_the_steps_name_the_folder_and_quote_what_a_shell_would_run() -> None:
+    record = replace(findings().record, source="/data/my file; rm.csv", target="a'b")
+    commands = [step.command for step in steps_of(record, "my audit")]
+    assert commands[0] == "ordinoise review 'my audit'"
+    assert commands[1].startswith("ordinoise audit 'my file; rm.csv' --target 'a'\"'\"'b' --reviewed 'my audit'")
+    assert commands[2] == "ordinoise next 'my audit' --spot-check --budget 60"
+    assert steps_of(replace(record, suspects=()), "audit")[0].command == "ordinoise next audit"
+    assert len(steps_of(record)) == 1
+    assert steps_of(replace(record, says_nothing=True), "audit")[0].command == ""
+
+
+def test_the_baseline_is_that_of_always_the_middle_grade() -> None:
+    recorded = np.array([0, 0, 1, 2, 2, 2, 3])
+    found = baseline_of(recorded, ("a", "b", "c", "d"), ["mean_absolute_error", "zero_one_loss", "kendall_tau"])
+    assert found.grade == "c"
+    assert found.scores == (f"{np.abs(recorded - 2).mean():.2f}", f"{(recorded != 2).mean():.2f}", "–")  # noqa: RUF001
+    ranked = baseline_of(recorded, ("a", "b", "c", "d"), ["ranked_probability_score"]).scores[0]
+    shares = np.bincount(recorded) / 7
+    assert ranked == f"{ranked_probability_score(recorded, np.tile(shares, (7, 1))):.2f}"
+
+
+def test_text_grades_have_no_thresholds_counted_from_zero() -> None:
+    axis = ScoreAxis.__new__(ScoreAxis)
+    object.__setattr__(axis, "thresholds", np.array([0.5, 1.5]))
+    assert _threshold_places(axis, ("low", "medium", "high")) == ""
+    assert "at 1.50 and 2.50" in _threshold_places(axis, ("1", "2", "3"))

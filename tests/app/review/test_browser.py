@@ -14,6 +14,7 @@ from app.review.sample import CLASSES, noise_of, sample_audit
 from app.review.server import Server
 from browser import browser
 from ordinoise._text import NOTHING, percent
+from ordinoise.app.plan import Plan, write_plan
 from ordinoise.app.record import AuditRecord, Suspect
 from ordinoise.app.review import RefitOutcome, in_words, open_decisions
 from ordinoise.app.tables import read_text
@@ -383,3 +384,30 @@ def test_decisions_that_wait_keep_their_order_while_the_clock_goes_backwards(
     tab.saved()
     with open_decisions(audit) as store:
         assert [event.grade for event in store.history(row)] == ["5", "6", "7"]
+
+
+@pytest.mark.slow
+def test_a_spot_check_is_decided_without_a_look_at_the_record(
+    audit: Path, record: AuditRecord, chromium: Browser
+) -> None:
+    chosen = record.suspects[:3]
+    plan = Plan("spot check", record.digest, (60,), (0, 0, 0), (), (), 0.95, chosen)
+    write_plan(audit, plan)
+    server = Server(audit)
+    context = chromium.new_context()
+    tab = ReviewPage(context, server.address)
+    for number, suspect in enumerate(chosen):
+        assert tab.row == suspect.row
+        expect(tab.page.locator("#row-place")).to_contain_text("spot check")
+        assert tab.page.locator(".tag").count() == 0
+        assert "%" not in tab.page.inner_text("#ladder")
+        tab.press("a", "k")  # there is nothing to accept or to keep
+        assert tab.row == suspect.row
+        tab.press(suspect.suggested if number else suspect.recorded)
+    tab.saved()
+    tab.page.click("#finish-button")
+    expect(tab.page.locator("#certificates")).to_contain_text("3 checked, 2 wrong: at most")
+    assert tab.page.evaluate(FAINT_TEXTS) == []
+    assert tab.complaints == []
+    context.close()
+    server.close()

@@ -14,6 +14,7 @@ from ordinoise.app.cli._console import console, printable
 from ordinoise.app.cli._memory import is_short_of_memory, memory_limit, memory_sentence, run_watched
 from ordinoise.app.cli._signals import stop_signals
 from ordinoise.app.cli.audit import audit
+from ordinoise.app.cli.check import check
 from ordinoise.app.cli.corrupt import corrupt
 from ordinoise.app.cli.data import data
 from ordinoise.app.cli.demo import demo
@@ -21,6 +22,7 @@ from ordinoise.app.cli.evaluate import evaluate
 from ordinoise.app.cli.export import export
 from ordinoise.app.cli.fit import fit
 from ordinoise.app.cli.judge import judge
+from ordinoise.app.cli.next import next_rows
 from ordinoise.app.cli.noise import noise
 from ordinoise.app.cli.plan import plan
 from ordinoise.app.cli.predict import predict
@@ -35,16 +37,20 @@ app = App(
     default_parameter=Parameter(negative=""),
     suppress_keyboard_interrupt=False,
 )
-VERBS = (fit, evaluate, predict, noise, audit, raters, review, judge, plan, corrupt, export, reproduce, data, demo)
+VERBS = (
+    fit, evaluate, predict, noise, audit, raters, review, next_rows, check,
+    judge, plan, corrupt, export, reproduce, data, demo,
+)  # fmt: skip
 for verb in VERBS:
-    app.command(verb)
+    app.command(verb, name=verb.__name__.partition("_")[0])
 app.register_install_completion_command()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
-    Exit codes: 0 success, 1 internal error, 2 bad input, 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
+    Exit codes: 0 success, 1 internal error or a check that failed, 2 bad input, 130 stopped by Ctrl-C, 143 by SIGTERM,
+    129 by SIGHUP.
     """
     limit = memory_limit()
     if limit is None or arguments is not None:  # called by another program, whose process is not ours to fork

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from ordinoise._text import NOTHING, TextTable, percent
 from ordinoise.app.cli._console import console, rich_table, say
-from ordinoise.app.words import NOTHING_FOUND, left_out_words
+from ordinoise.app.words import NOTHING_FOUND, certified_words, left_out_words
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from ordinoise._validation import Floats
+    from ordinoise.app.plan import Plan
     from ordinoise.app.record import AuditRecord
     from ordinoise.noise import Noise, NoiseProperties
     from ordinoise.scoring import CorrectedScore, Evaluation
@@ -77,36 +78,51 @@ def show_rate(screen: Console, noise: Noise, n_graded: int) -> None:
 
 def show_noise(screen: Console, record: AuditRecord) -> None:
     """Print the noise matrix, and the number of wrong grades with its interval and doubts; or that nothing is found."""
+    if record.settled:
+        screen.print(f"{record.n_trusted:,} settled grades are used: {record.settled_words}.")
+    if record.spot_check is not None:
+        screen.print(certified_words(record))
     if record.says_nothing:
         say(screen, f" {left_out_words(record.left_out)}", bold=NOTHING_FOUND)
         return
     show_matrix(screen, record.noise, record.classes)
     if record.wrong_low is not None and record.wrong_high is not None and record.noise.source != "trusted":
-        n_graded = max(record.n_graded, 1)
-        ends = (record.wrong_low / n_graded, record.wrong_high / n_graded)
+        n_left = max(record.n_left, 1)
+        ends = (record.wrong_low / n_left, record.wrong_high / n_left)
         if record.wrong is None:
-            _show_range(screen, n_graded, ends)
+            _show_range(screen, n_left, ends, is_rest=bool(record.settled))
         else:
-            _show_share(screen, n_graded, record.wrong / n_graded, ends, record.confidence)
+            share = record.wrong / n_left
+            _show_share(screen, n_left, share, ends, record.confidence, is_rest=bool(record.settled))
     show_doubts(screen, record.noise)
 
 
-def _show_range(screen: Console, n_graded: int, ends: tuple[float, float]) -> None:
+def _show_range(screen: Console, n_graded: int, ends: tuple[float, float], *, is_rest: bool = False) -> None:
     low, high = (f"{share * n_graded:,.0f}" for share in ends)
     screen.print(
-        f"[bold]Between {low} and {high} of {n_graded:,} grades are wrong[/] "
+        f"[bold]Between {low} and {high} of {_grades(n_graded, is_rest)} are wrong[/] "
         f"({percent(ends[0])} to {percent(ends[1])}); more cannot be told: a wrong grade next to the right one looks "
         "just like grades that overlap."
     )
 
 
 def _show_share(
-    screen: Console, n_graded: int, share: float, ends: tuple[float, float] | None, confidence: float
+    screen: Console,
+    n_graded: int,
+    share: float,
+    ends: tuple[float, float] | None,
+    confidence: float,
+    *,
+    is_rest: bool = False,
 ) -> None:
     interval = "" if ends is None else f"; {confidence:.0%} interval {percent(ends[0])} to {percent(ends[1])}"
-    number = f"{share * n_graded:,.0f} of {n_graded:,} grades are probably wrong"
+    number = f"{share * n_graded:,.0f} of {_grades(n_graded, is_rest)} are probably wrong"
     number += ", or decided by something that the columns do not show"
     screen.print(f"[bold]About {number}[/] ({percent(share)}{interval}).")
+
+
+def _grades(n_graded: int, is_rest: bool) -> str:
+    return f"the remaining {n_graded:,} grades" if is_rest else f"{n_graded:,} grades"
 
 
 def show_doubts(screen: Console, noise: Noise) -> None:
@@ -143,6 +159,31 @@ def show_suspects(screen: Console, record: AuditRecord) -> None:
     note = "Rows are numbered from 0; the header is not counted."
     title = f"The {len(rows)} most suspicious of {record.n_graded:,} grades"
     screen.print(rich_table(TextTable(title, columns, rows, (note,))))
+
+
+def show_plan_of_rows(screen: Console, plan: Plan) -> None:
+    """Print the rows to verify next, or what a spot check can show."""
+    if plan.is_spot_check:
+        from ordinoise.audit.certificate import spot_check
+
+        n_rows = sum(plan.sizes)
+        hope = spot_check(n_rows, len(plan.rows), 0, confidence=plan.confidence)
+        strata = " of two strata, the more suspicious rows more often" if len(plan.sizes) > 1 else ""
+        screen.print(f"{len(plan.rows):,} rows drawn at random from {n_rows:,}{strata}.")
+        if not strata:
+            screen.print(f"If none of them is wrong: at most {percent(hope.at_most / n_rows)} of the grades are.")
+        return
+    asked = plan.asked or ("",) * len(plan.rows)
+    rows = tuple(
+        (str(getattr(one, "item", one.row)), one.recorded or NOTHING, one.suggested, who, f"{gain:.3f}")
+        for one, gain, who in list(zip(plan.rows, plan.gains, asked, strict=True))[:SHOWN_SUSPECTS]
+    )
+    is_items = bool(plan.asked)
+    columns = ("item" if is_items else "row", "recorded", "suggested", "ask", "expected gain")
+    kept = [at for at, name in enumerate(columns) if name != ("recorded" if is_items else "ask")]
+    title = f"The first {len(rows)} of {len(plan.rows):,} to verify"
+    cells = tuple(tuple(row[at] for at in kept) for row in rows)
+    screen.print(rich_table(TextTable(title, tuple(columns[at] for at in kept), cells)))
 
 
 def show_scores(screen: Console, scores: Evaluation, title: str) -> None:

@@ -26,7 +26,8 @@ def audit(
     out
         New folder for report.html, suspects.csv, labels.csv and audit.json.
     reviewed
-        Folder of an earlier audit, or of ordinoise raters (with --item); its reviewed grades are trusted.
+        Folder of an earlier audit, or of ordinoise raters (with --item); its settled grades, and those of the
+        audits before it, are trusted.
     suspects
         Largest number of suspicious rows to keep for review.
     excel_safe
@@ -42,12 +43,12 @@ def audit(
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
     from ordinoise.app.workflow.audit import audit_file
-    from ordinoise.app.workflow.review import reviewed_labels
+    from ordinoise.app.workflow.reviewed import reviewed_grades
 
-    trusted = None if reviewed is None else reviewed_labels(reviewed, request)
+    settled = None if reviewed is None else reviewed_grades(reviewed, request)
     show = show_table(is_quiet=json)
     _, record = audit_file(
-        request, out, trusted=trusted, n_suspects=suspects, excel_safe=excel_safe, label_studio=label_studio,
+        request, out, reviewed=settled, n_suspects=suspects, excel_safe=excel_safe, label_studio=label_studio,
         on_table=show, verbose=True,
     )  # fmt: skip
     if json:
@@ -56,6 +57,8 @@ def audit(
     screen = console()
     show_noise(screen, record)
     show_suspects(screen, record)
+    for one in record.oddities:
+        say(screen, f" {one.sentence}", bold="Also:")
     screen.print()
     say(screen, f" {out}: report.html (open it in a browser), suspects.csv, labels.csv, audit.json", bold="Written")
     if record.suspects:

@@ -59,4 +59,9 @@ def evaluate(
     noisy = "grades taken to be right" if trusted else "grades taken to be as noisy as the training grades"
     screen = console()
     show_scores(screen, scores, f"{scores.n_samples:,} rows of {file}, {noisy}")
+    if not trusted and not scores.in_doubt:
+        screen.print(
+            "Assumed: these grades are wrong as often as those that the model was fitted to. If they were verified, "
+            "--trusted compares with them as they are."
+        )
     show_belief(screen, scores)

@@ -19,7 +19,8 @@ def fit(
     out
         New folder for the model and its report.html.
     reviewed
-        Folder of an audit, or of ordinoise raters (with --item); its reviewed grades are trusted.
+        Folder of an audit, or of ordinoise raters (with --item); its settled grades, and those of the
+        audits before it, are trusted.
     """
     from ordinoise._files import refuse_existing
     from ordinoise.app.cli._console import console, say, show_table
@@ -27,10 +28,10 @@ def fit(
 
     refuse_existing("out", out)
     from ordinoise.app.workflow.model import fit_file
-    from ordinoise.app.workflow.review import reviewed_labels
+    from ordinoise.app.workflow.reviewed import reviewed_grades
 
-    trusted = None if reviewed is None else reviewed_labels(reviewed, request)
-    found, record = fit_file(request, out, trusted=trusted, on_table=show_table(is_quiet=json), verbose=True)
+    settled = None if reviewed is None else reviewed_grades(reviewed, request)
+    found, record = fit_file(request, out, reviewed=settled, on_table=show_table(is_quiet=json), verbose=True)
     if json:
         more = {"weights": dict(found.model.weights_), "scores": found.scores.to_dict(), "out": str(out)}
         print_json(record.to_dict(suspects=False) | more)

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ordinoise.app.cli._options import Json, RequestOptions
 
 
-def noise(request: RequestOptions, *, json: Json = False) -> None:
+def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json = False) -> None:
     """Estimate how often each grade of a table is recorded as another, with intervals. Writes nothing.
 
     Example: ordinoise noise ratings.csv --target stars
+
+    Parameters
+    ----------
+    reviewed
+        Folder of an audit, or of ordinoise raters (with --item); its settled grades, and those of the audits before it,
+        are trusted.
     """
     from ordinoise.app.cli._console import console, show_table
     from ordinoise.app.cli._findings import print_json, show_matrix, show_rate
     from ordinoise.app.workflow.fit import estimate
+    from ordinoise.app.workflow.reviewed import reviewed_grades
 
-    table, found = estimate(request, on_table=show_table(is_quiet=json), verbose=True)
+    trusted = None if reviewed is None else reviewed_grades(reviewed, request).trusted
+    table, found = estimate(request, trusted=trusted, on_table=show_table(is_quiet=json), verbose=True)
+    n_settled = 0 if trusted is None else len(trusted[0])
     classes = [str(grade) for grade in table.classes]
     if json:
         head = {"target": table.target, "classes": classes, "n_graded": len(table.rows), "cautions": table.cautions}
+        head |= {"n_settled": n_settled}
         print_json(head | {"noise": found.to_dict(replicates=False)})
         return
+    if n_settled:
+        console().print(f"{n_settled:,} settled grades are used.")
     if "no-signal" not in found.doubt_codes:
         show_matrix(console(), found, classes)
     show_rate(console(), found, len(table.rows))

@@ -47,6 +47,7 @@ def predict(
 
     if out is not None:
         refuse_existing("out", out)
+    from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import print_json
     from ordinoise.app.workflow.model import predict_file, write_predictions
 
@@ -60,6 +61,7 @@ def predict(
         header=not no_header,
         embeddings=embeddings,
         text_model=text_model,
+        on_unseen=lambda sentence: say(console(stderr=True), f" {sentence}", bold="Careful:"),
     )
     if out is not None:
         write_predictions(frame, file, out)
@@ -68,8 +70,6 @@ def predict(
         if json:
             print_json({"out": str(out), "n_rows": frame.height, "predicted": grades})
             return
-        from ordinoise.app.cli._console import console, say
-
         spread = ", ".join(f"{grade}: {count:,}" for grade, count in grades.items())
         say(console(), f"{frame.height:,} rows graded ({spread}), written to {out}")
     elif json:

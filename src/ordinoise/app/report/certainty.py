@@ -92,7 +92,7 @@ def _verdict(record: AuditRecord) -> tuple[str, str]:
         return "In doubt", "doubt"
     if record.is_range:
         return "Known as a range", "fair"
-    half_width = _half_width(record) / max(record.n_graded, 1)
+    half_width = _half_width(record) / max(record.n_left, 1)
     if half_width > FAIR:
         return "Imprecise", "doubt"
     return ("Precise", "good") if half_width <= PRECISE else ("Fairly precise", "fair")
@@ -107,7 +107,7 @@ def _explanation(record: AuditRecord) -> str:
         return f"What was made of the estimate: {record.noise.answer}, as {printable(record.noise.reason)}."
     half_width = _half_width(record)
     within = f"the number of wrong grades is known to within about ±{count(half_width)}"
-    within += f" ({percent(half_width / max(record.n_graded, 1))} of all grades)."
+    within += f" ({percent(half_width / max(record.n_left, 1))} of all grades)."
     if record.noise.source == "given":
         return (
             "The noise matrix was given. The interval covers the randomness of the rows, not errors of the matrix: if "
@@ -130,7 +130,7 @@ def _share(record: AuditRecord) -> float:
     """
     if record.wrong is None:
         return 0.5
-    return 0.05 if is_clean(record) else min(max(record.wrong / record.n_graded, 0.02), 0.5)
+    return 0.05 if is_clean(record) else min(max(record.wrong / max(record.n_left, 1), 0.02), 0.5)
 
 
 def _advice(record: AuditRecord) -> Sequence[tuple[str, str]]:
@@ -170,12 +170,12 @@ def _rows_to_grade_again(record: AuditRecord) -> int:
     """Number of rows that give the rate to within `WANTED`: at least 100, rounded up to tens, at most all rows."""
     share = _share(record)
     needed = (_quantile(record) / WANTED) ** 2 * share * (1 - share)
-    return min(max(100, math.ceil(needed / 10) * 10), record.n_graded)
+    return min(max(100, math.ceil(needed / 10) * 10), record.n_left)
 
 
 def _sample_words(record: AuditRecord, sample: int) -> str:
     rows = counted(sample, "row")
-    return f"all {rows}" if sample == record.n_graded else f"{rows}, drawn at random,"
+    return f"all {rows}" if sample == record.n_left else f"{rows}, drawn at random,"
 
 
 def _margin(record: AuditRecord, sample: int) -> str:

@@ -14,10 +14,18 @@ from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.record import AuditRecord
 from ordinoise.app.report import charts
+from ordinoise.app.report.action import Baseline, Step, baseline_of, steps_of
 from ordinoise.app.report.axis import ScoreAxis, score_axis, unreachable
 from ordinoise.app.report.certainty import Certainty, certainty_of
 from ordinoise.app.report.matrix import Directions, directions_of
-from ordinoise.app.report.sentences import ScoreLine, directions_in_words, score_lines, scores_words, summary
+from ordinoise.app.report.sentences import (
+    ScoreLine,
+    directions_in_words,
+    progress_lines,
+    score_lines,
+    scores_words,
+    summary,
+)
 from ordinoise.app.report.suspects import SuspectTable, suspect_table
 from ordinoise.app.report.svg import Chart
 from ordinoise.app.report.words import (
@@ -41,15 +49,24 @@ MOST_ROWS = 200_000
 MOST_COLUMNS, MOST_THRESHOLDS = 200, 11
 SECTIONS = {
     "found": "What was found",
-    "matrix": "How grades are recorded",
+    "progress": "What was done so far",
+    "now": "What to do now",
+    "suspects": "Most suspicious rows",
+    "oddities": "What else deserves a look",
     "directions": "Too low or too high?",
+    "matrix": "How grades are recorded",
     "certainty": "How certain is this?",
     "calibration": "Are the probabilities calibrated?",
     "scores": "How good are the predictions?",
     "axis": "Grades along the score",
     "curves": "Training curves",
-    "suspects": "Most suspicious rows",
     "about": "About this report",
+}
+
+ODDITIES = {
+    "duplicates": "Nearly identical rows with different grades",
+    "outliers": "Rows unlike all others",
+    "groups": "Groups whose grades are wrong more or less often",
 }
 
 
@@ -73,6 +90,8 @@ class Findings:
         Weight of each learner in the prediction.
     curves : mapping of str to sequence of float
         Validation loss after each epoch or round, by learner; empty if a learner keeps none.
+    folder : str
+        Folder of the audit, for the commands on the page; empty for the report of a model.
     """
 
     heading: str
@@ -82,6 +101,7 @@ class Findings:
     scores: Evaluation
     weights: Mapping[str, float]
     curves: Mapping[str, Sequence[float]]
+    folder: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +128,10 @@ class Contents:
     weights_words: str
     curves_chart: Chart | None
     suspects: SuspectTable
+    progress: Sequence[tuple[str, ...]]
+    steps: Sequence[Step]
+    oddity_titles: Mapping[str, str]
+    baseline: Baseline
     settings: Mapping[str, str]
     most_columns: int
 
@@ -124,7 +148,7 @@ def contents_of(findings: Findings) -> Contents:
     measured = findings.scores.scores
     return Contents(
         findings=findings,
-        sections=SECTIONS,
+        sections={name: title for name, title in SECTIONS.items() if name not in _absent(record)},
         file_name=shortened(PurePath(record.source).name or record.source, 80),
         names=[shortened(name) for name in record.classes],
         lead=summary(record, findings.scores, directions),
@@ -143,9 +167,19 @@ def contents_of(findings: Findings) -> Contents:
         weights_words=_weights_words(findings.weights),
         curves_chart=_curves_chart(curves) if curves else None,
         suspects=suspect_table(record),
+        progress=progress_lines(record),
+        steps=steps_of(record, findings.folder),
+        oddity_titles=ODDITIES,
+        baseline=baseline_of(findings.recorded, record.classes, list(measured)),
         settings={shortened(name): setting_text(value) for name, value in record.settings.items()},
         most_columns=MOST_COLUMNS,
     )
+
+
+def _absent(record: AuditRecord) -> set[str]:
+    """Sections without content."""
+    contents = {"progress": record.rounds, "oddities": record.oddities}
+    return {name for name, content in contents.items() if not content}
 
 
 def _gauge(findings: Findings) -> Mapping[str, float]:
@@ -153,8 +187,8 @@ def _gauge(findings: Findings) -> Mapping[str, float]:
     record = findings.record
     if record.wrong_low is None or record.wrong_high is None or record.says_nothing:
         return {}
-    end = max(1.25 * record.wrong_high, 0.02 * record.n_graded, 1.0)
-    end = max(record.n_graded, 1) if end > record.n_graded / 2 else end  # enlarged only where few are wrong
+    end = max(1.25 * record.wrong_high, 0.02 * record.n_left, 1.0)
+    end = max(record.n_left, 1) if end > record.n_left / 2 else end  # enlarged only where few are wrong
     places = {"low": record.wrong_low, "high": record.wrong_high}
     if record.wrong is not None:
         places["value"] = record.wrong
@@ -201,14 +235,14 @@ def _threshold_words(found: ScoreAxis, classes: Sequence[str]) -> str:
 
 
 def _threshold_places(found: ScoreAxis, classes: Sequence[str]) -> str:
-    """Where the thresholds are: on the scale of the grades if these are consecutive whole numbers, else from 0."""
+    """Where the thresholds are on the scale of the grades; nothing unless these are consecutive whole numbers."""
     crossed = found.thresholds[np.isfinite(found.thresholds)]
     if len(crossed) == 0 or len(crossed) > MOST_THRESHOLDS:
         return ""
     first = first_of_consecutive(classes)
-    scores = listed([number(place + (first or 0)) for place in crossed])
-    scale = ", with grades numbered from 0" if first is None else ""
-    return f"The thresholds between grades are at {scores}{scale}."
+    if first is None:  # there is no scale to name them on
+        return ""
+    return f"The thresholds between grades are at {listed([number(place + first) for place in crossed])}."
 
 
 def _axis_caption(step: int) -> str:

@@ -1,5 +1,19 @@
 "use strict";
 (() => {
+  // Links lead into the folded evidence, and paper shows all of it.
+  const folded = document.getElementById("evidence");
+  const unfold = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (folded && target && folded.contains(target)) {
+      folded.open = true;
+      target.scrollIntoView();
+    }
+  };
+  addEventListener("hashchange", unfold);
+  addEventListener("beforeprint", () => folded && (folded.open = true));
+  unfold();
+})();
+(() => {
   const table = document.getElementById("rows");
   if (!table) return;
   const body = table.tBodies[0];

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinoise._text import percent
-from ordinoise.app.record import AuditRecord
+from ordinoise._text import NOTHING, percent
+from ordinoise.app.record import AuditRecord, Round
 from ordinoise.app.report.matrix import RARE, Directions
 from ordinoise.app.report.words import count, counted, grades_in_words, number, printable, shortened
-from ordinoise.app.words import NOTHING_FOUND, left_out_words
+from ordinoise.app.words import NOTHING_FOUND, certified_words, left_out_words
 from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.metrics import CorrectedScore
 
@@ -46,7 +46,7 @@ WIDEST = 2.0
 
 def is_clean(record: AuditRecord) -> bool:
     """Whether almost no label is estimated to be wrong, or the number is not known."""
-    return record.wrong is None or record.wrong < 0.5 or record.wrong < NO_NOISE * record.n_graded
+    return record.wrong is None or record.wrong < 0.5 or record.wrong < NO_NOISE * record.n_left
 
 
 def summary(record: AuditRecord, scores: Evaluation, directions: Directions) -> list[str]:
@@ -54,12 +54,18 @@ def summary(record: AuditRecord, scores: Evaluation, directions: Directions) -> 
     if record.says_nothing:
         return [NOTHING_FOUND, printable(left_out_words(record.left_out)), *how_good(scores, is_known=False)]
     ways = [] if is_clean(record) else which_way(record, directions)
-    return [*how_many(record), *ways, *how_good(scores, is_known=record.is_known or record.is_range), *_caution(record)]
+    return [
+        *how_many(record),
+        *settled_so_far(record),
+        *ways,
+        *how_good(scores, is_known=record.is_known or record.is_range),
+        *_caution(record),
+    ]
 
 
 def how_many(record: AuditRecord) -> list[str]:
     """How many labels are wrong, with the interval."""
-    of_all = f"of {counted(record.n_graded, 'grade')}"
+    of_all = f"of {'the remaining ' if record.settled else ''}{counted(record.n_left, 'grade')}"
     if record.wrong_low is None or record.wrong_high is None:
         return [f"There are too few rows to estimate how many {of_all} are wrong."]
     if record.wrong is None:
@@ -72,7 +78,7 @@ def how_many(record: AuditRecord) -> list[str]:
         return [f"There is no sign that any {of_all} is wrong{ceiling}."]
     # An interval that includes zero does not support "probably".
     verb = "may be" if record.wrong_low < 0.5 else "is probably" if round(record.wrong) == 1 else "are probably"
-    found = f"About {count(record.wrong)} {of_all} ({percent(record.wrong / record.n_graded)}) {verb} wrong"
+    found = f"About {count(record.wrong)} {of_all} ({percent(record.wrong / record.n_left)}) {verb} wrong"
     if record.noise.is_estimated:
         found += ", or decided by something that the columns do not show"
     interval = f"between {count(record.wrong_low)} and {count(record.wrong_high)}"
@@ -80,6 +86,30 @@ def how_many(record: AuditRecord) -> list[str]:
     if (record.wrong_high - record.wrong_low) / 2 > WIDE * record.wrong:
         sentences.append("That interval is wide: the number is a rough guide.")
     return sentences
+
+
+def settled_so_far(record: AuditRecord) -> list[str]:
+    """How many grades were settled in earlier rounds."""
+    if not record.settled:
+        return []
+    return [f"Reviewed so far: {record.settled_words}.", *([certified_words(record)] if record.spot_check else [])]
+
+
+def progress_lines(record: AuditRecord) -> list[tuple[str, ...]]:
+    """One row per round, this audit last: fixed, confirmed, not reviewed, and how many of those are wrong."""
+    if not record.rounds:
+        return []
+    return [
+        (str(at), count(one.n_fixed), count(one.n_confirmed), count(one.n_left), _wrong_cell(one))
+        for at, one in enumerate((*record.rounds, record.as_round), start=1)
+    ]
+
+
+def _wrong_cell(one: Round) -> str:
+    if one.wrong_low is None or one.wrong_high is None:
+        return NOTHING
+    ends = f"{count(one.wrong_low)} to {count(one.wrong_high)}"
+    return ends if one.wrong is None else f"{count(one.wrong)} ({ends})"
 
 
 def which_way(record: AuditRecord, directions: Directions) -> list[str]:

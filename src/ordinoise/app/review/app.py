@@ -83,8 +83,9 @@ def _page(desk: ReviewDesk, csrf: str, reviewer: str) -> str:
     environment = Environment(loader=FileSystemLoader(PAGE), autoescape=True, undefined=StrictUndefined)
     name = Path(desk.record.source).name
     return environment.get_template("index.html").render(
-        name=name, record=desk.record, is_ratings=desk.is_ratings, csrf=csrf, csrf_header=CSRF_HEADER, reviewer=reviewer
-    )
+        name=name, record=desk.record, is_ratings=desk.is_ratings, csrf=csrf, csrf_header=CSRF_HEADER,
+        reviewer=reviewer, n_items=desk.n_items,
+    )  # fmt: skip
 
 
 def _reads(desk: ReviewDesk) -> list[Route]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ordinoise._validation import complain
+from ordinoise.app.plan import NO_GRADE, Plan, read_plans
 from ordinoise.app.ratings_record import RatedItem, RatersRecord, read_any_record
 from ordinoise.app.record import Suspect
 from ordinoise.app.review.consensus import write_reviewed
@@ -23,6 +24,7 @@ from ordinoise.app.review.refit import Refit, RefitJob
 # Characters; round numbers, chosen by no run. The fields of the page have the same limits.
 LONGEST_NAME, LONGEST_NOTE = 60, 4000
 Plain = dict[str, Any]
+BLIND = "Drawn at random for a spot check. What was recorded is not shown: judge the row by itself."
 
 
 class UnknownRowError(ValueError):
@@ -45,7 +47,13 @@ class ReviewDesk:
         self.store = open_decisions(folder, self.record)
         features = self.record.settings.get("features")
         self.data_folder = Path(features if features and isinstance(features, str) else self.record.source).parent
-        self._suspects = {suspect.row: suspect for suspect in self.record.suspects}
+        plans = read_plans(folder, self.record)
+        self._plans = {one.row: plan for plan in plans for one in plan.rows}
+        planned = {one.row: one for plan in plans for one in plan.rows}
+        # Planned rows come first; one that is suspected too keeps its place among them.
+        self._suspects: dict[int, Suspect] = planned | {
+            one.row: one for one in self.record.suspects if one.row not in planned
+        }
         self._export_lock = threading.Lock()
         self._refit_job = RefitJob(refit, self.record.classes)
 
@@ -53,6 +61,11 @@ class ReviewDesk:
     def is_ratings(self) -> bool:
         """Whether items with grades of several raters are reviewed, rather than suspected labels."""
         return isinstance(self.record, RatersRecord)
+
+    @property
+    def n_items(self) -> int:
+        """Number of rows or items to review."""
+        return len(self._suspects)
 
     def overview(self) -> Plain:
         """Everything that the page shows, except the histories of the rows."""
@@ -68,7 +81,7 @@ class ReviewDesk:
             "name": Path(record.source).name,
             "subject": f"{record.digest[:16]}-{record.target}",
             "keys": grade_keys(record.classes),
-            "items": [self._item(suspect) for suspect in record.suspects],
+            "items": [self._item(suspect) for suspect in self._suspects.values()],
             "refit": self._refit_job.report(),
             **self.changes(0),
         }
@@ -81,6 +94,7 @@ class ReviewDesk:
         return {
             "states": [asdict(state) for row, state in of_rows.items() if row in self._suspects],
             "last": events[-1].id if events else 0,
+            **({"certificates": self._certificates()} if rows or not after else {}),
         }
 
     def history(self, row: int) -> Plain:
@@ -117,7 +131,7 @@ class ReviewDesk:
             if isinstance(self.record, RatersRecord):
                 written = write_reviewed(self.folder, self.record, states)
             else:
-                written = write_corrected(self.record, states)
+                written = write_corrected(self.record, states, self._suspects.values())
         return {**asdict(written), "path": str(written.path), "also": [str(path) for path in written.also]}
 
     def refit(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every action takes a body
@@ -145,11 +159,35 @@ class ReviewDesk:
 
     def _item(self, suspect: Suspect) -> Plain:
         n_columns = len(self.record.columns)
-        return {
-            **asdict(suspect),
-            "reasons": self._reasons(suspect),
-            "pictures": [column for column in range(n_columns) if self.picture(suspect.row, column)],
-        }
+        pictures = [column for column in range(n_columns) if self.picture(suspect.row, column)]
+        plan = self._plans.get(suspect.row)
+        if plan is not None and plan.is_spot_check:
+            return {**self._blind(suspect), "pictures": pictures}
+        plain = {**asdict(suspect), "reasons": self._reasons(suspect), "pictures": pictures}
+        return plain if plan is None else {**plain, "plan": self._plan_words(plan, suspect)}
+
+    def _blind(self, suspect: Suspect) -> Plain:
+        """A row as a spot check shows it: no grade and no guess that could sway the reviewer."""
+        is_target = [column.role == "target" for column in self.record.columns]
+        nothing = replace(
+            suspect, recorded=NO_GRADE, suggested=NO_GRADE, probability_wrong=0.0, expected_distance=0.0,
+            cells=tuple(None if hidden else cell for cell, hidden in zip(suspect.cells, is_target, strict=True)),
+            posterior=(), contributions=(), words=(), similar=(),
+        )  # fmt: skip
+        return {**asdict(nothing), "reasons": [BLIND], "plan": "spot check", "is_blind": True}
+
+    def _certificates(self) -> list[str]:
+        """What every spot check shows so far."""
+        checks = {id(plan): plan for plan in self._plans.values() if plan.is_spot_check}
+        if not checks:
+            return []
+        rows, grades = self.store.trusted()
+        settled = dict(zip(rows, grades, strict=True))
+        return [f"{plan.certificate(settled)}." for plan in checks.values()]
+
+    def _plan_words(self, plan: Plan, suspect: Suspect) -> str:
+        asked = dict(zip((one.row for one in plan.rows), plan.asked, strict=False)).get(suspect.row)
+        return f"to verify next, by {asked}" if asked else "to verify next"
 
     def _reasons(self, suspect: Suspect) -> list[str]:
         if isinstance(self.record, RatersRecord):

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from ordinoise._validation import complain
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.record import AuditRecord, Suspect
 from ordinoise.app.review.events import RowState
 from ordinoise.app.tables import (
     delimiter_of,
@@ -56,18 +56,22 @@ class Corrected:
     also: tuple[Path, ...] = ()
 
 
-def write_corrected(record: AuditRecord, states: Iterable[RowState]) -> Corrected:
+def write_corrected(record: AuditRecord, states: Iterable[RowState], planned: Iterable[Suspect] = ()) -> Corrected:
     """Write ``<name>.reviewed.csv`` beside the audited file, with the settled grades in place of the recorded ones.
 
+    Grades of earlier rounds are written too.
+
     Any other format stays what it is, with its types: JSON lines, Excel, Parquet and Feather. All other cells are kept
-    exactly. If the name is taken, the new file gets a number.
+    exactly. If the name is taken, the new file gets a number. `planned` are rows that were reviewed though the audit
+    does not suspect them.
     """
     source = Path(record.source)
     if digest_of(source) != record.digest:
         advice = "audit it again; nothing was written"
         raise complain("the audited file", "be unchanged since its audit", f"other content in {str(source)!r}", advice)
-    settled = {state.row: state for state in states if state.grade is not None}
-    changes = _changes(record, settled)
+    settled = {one.row: RowState(one.row, "settled", one.grade, one.reviewer) for one in record.settled}
+    settled |= {state.row: state for state in states if state.grade is not None}
+    changes = _changes(record, settled, planned)
     with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=source.parent) as folder:
         path = placed(_written(record, source, changes, Path(folder)), source)
     n_disputed = sum(state.is_disputed for state in settled.values())
@@ -110,11 +114,12 @@ def _suffix(source: Path, kind: str) -> str:
     return source.suffix.lower() if source.suffix.lower() in usual[kind] else usual[kind][0]
 
 
-def _changes(record: AuditRecord, settled: dict[int, RowState]) -> dict[int, str]:
+def _changes(record: AuditRecord, settled: dict[int, RowState], planned: Iterable[Suspect]) -> dict[int, str]:
     """The new text of every cell that changes, spelled as in the file if a suspect has that grade."""
     target = [column.name for column in record.columns].index(record.target)
     spelling = {suspect.recorded: suspect.cells[target] or suspect.recorded for suspect in record.suspects}
-    recorded = {suspect.row: suspect.recorded for suspect in record.suspects}
+    recorded = {one.row: one.recorded for one in record.settled}
+    recorded |= {one.row: one.recorded for one in (*planned, *record.suspects)}
     return {
         row: spelling.get(state.grade, state.grade)
         for row, state in settled.items()

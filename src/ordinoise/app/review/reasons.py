@@ -20,6 +20,10 @@ GUESSES, FAR = 0.5, 0.25
 
 def reasons(record: AuditRecord, suspect: Suspect) -> list[str]:
     """Sentences on which grade is likely given the features, and how common the suspected error is."""
+    if suspect.recorded not in record.classes:
+        likeliest = max(range(len(record.classes)), key=lambda rank: suspect.posterior[rank])
+        share = percent(suspect.posterior[likeliest])
+        return [f"No grade was recorded. The features suggest {record.classes[likeliest]} ({share})."]
     evidence = [_evidence(record, suspect)]
     return [*evidence, _error(record, suspect)] if record.noise.answer == "corrected" else evidence
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,8 @@ class GradedTable:
         What each row is a grade of, who gave it, and what it belongs to, if columns were named for them.
     embedded : tuple of str
         Features that come from a file of embeddings or a model of the texts.
+    ungraded : polars.DataFrame
+        The feature columns of the rows without a grade, in the order of the file.
     """
 
     path: Path
@@ -71,6 +73,7 @@ class GradedTable:
     raters: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
     embedded: tuple[str, ...] = ()
+    ungraded: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
     def categories(self) -> list[str]:
@@ -153,6 +156,7 @@ def graded_table(
     vectors = embedded_columns(texts, frame.height, embeddings, text_model)
     check_no_clash(frame.columns, vectors.columns)
     made = pl.DataFrame([*made.get_columns(), *vectors.get_columns()])
+    others = made[np.setdiff1d(np.arange(frame.height), rows)]
     made = made if len(rows) == frame.height else made[rows]
     messages = tuple(_messages(columns, frame.height - len(rows)))
     if is_doubtful:
@@ -161,7 +165,7 @@ def graded_table(
     return GradedTable(
         Path(path), frame, target, classes, columns, rows, labels, made, messages, opened.digest, found,
         names.get("item"), names.get("rater"), names.get("group"),
-        tuple(vectors.columns),
+        tuple(vectors.columns), others,
     )  # fmt: skip
 
 

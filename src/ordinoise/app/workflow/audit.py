@@ -12,12 +12,15 @@ import polars as pl
 
 import ordinoise
 from ordinoise._files import new_folder, write_whole
-from ordinoise._validation import Ints
-from ordinoise.app.record import AuditRecord, Suspect, write_record
+from ordinoise._validation import Floats
+from ordinoise.app.record import AuditRecord, Settled, Suspect, write_record
 from ordinoise.app.tables import GradedTable, format_of, import_tasks, suggested_tasks, write_table
-from ordinoise.app.workflow.fit import FileAudit, Trusted, learn
+from ordinoise.app.workflow.fit import FileAudit, learn
+from ordinoise.app.workflow.oddities import oddities_of
 from ordinoise.app.workflow.reasons import reasons_in_words, reasons_of
 from ordinoise.app.workflow.request import Request
+from ordinoise.app.workflow.reviewed import Reviewed
+from ordinoise.labels import decide
 
 if TYPE_CHECKING:
     from ordinoise.app.report import Findings
@@ -32,7 +35,7 @@ def audit_file(
     request: Request,
     out: Path,
     *,
-    trusted: Trusted | None = None,
+    reviewed: Reviewed | None = None,
     n_suspects: int = MOST_SUSPECTS,
     excel_safe: bool = False,
     label_studio: bool = False,
@@ -48,8 +51,8 @@ def audit_file(
     ----------
     out : Path
         The folder; must not exist.
-    trusted : (rows, grades), optional
-        Reviewed grades.
+    reviewed : Reviewed, optional
+        Grades settled in earlier rounds.
     n_suspects : int
         Largest number of suspects to keep for review.
     excel_safe : bool
@@ -62,12 +65,13 @@ def audit_file(
     from ordinoise.app.report import write_report
 
     with new_folder("out", out) as folder:
+        trusted = None if reviewed is None else reviewed.trusted
         found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose)
-        record = audit_record(found, n_suspects)
+        record = audit_record(found, n_suspects, reviewed)
         write_record(folder, record)
-        write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record))
+        write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record, str(out)))
         write_table(_suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
-        write_table(_label_frame(found), folder / LABELS)
+        write_table(_label_frame(found, record), folder / LABELS)
         is_export = format_of(found.table.path) == "tasks"
         if label_studio or is_export:
             tasks = _label_studio_tasks(record, found.table.path if is_export else None)
@@ -75,12 +79,9 @@ def audit_file(
     return found, record
 
 
-def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS) -> AuditRecord:
+def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, reviewed: Reviewed | None = None) -> AuditRecord:
     """The record of an audit, with at most `n_suspects` suspects."""
     table, count, model = found.table, found.issues.expected_wrong, found.model
-    settings = found.request.settings()
-    if found.trusted is not None:
-        settings["n_trusted"] = len(found.trusted[0])
     return AuditRecord(
         source=str(table.path.resolve()),
         digest=table.digest,
@@ -95,34 +96,37 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS) -> AuditReco
         wrong_high=None if count is None else count.high,
         confidence=model.noise_.confidence if count is None else count.confidence,
         learner=model.learner_,
-        settings=settings,
+        settings=found.request.settings(),
         suspects=_suspects(found, n_suspects),
         cautions=table.cautions,
         ordinoise=ordinoise.__version__,
         says_nothing=found.says_nothing,
+        oddities=oddities_of(found),
+        settled=() if reviewed is None else _settled(found.table, reviewed),
+        rounds=() if reviewed is None else reviewed.rounds,
+        spot_check=None if reviewed is None else reviewed.spot_check,
     )
 
 
-def report_findings(heading: str, found: FileAudit, record: AuditRecord) -> Findings:
-    """The input of the report page."""
+def _settled(table: GradedTable, reviewed: Reviewed) -> tuple[Settled, ...]:
+    recorded = dict(zip(table.rows.tolist(), map(str, table.labels), strict=True))
+    return tuple(Settled(row, recorded.get(row), *reviewed.grades[row]) for row in sorted(reviewed.grades))
+
+
+def report_findings(heading: str, found: FileAudit, record: AuditRecord, folder: str = "") -> Findings:
+    """The input of the report page; `folder` is that of the audit, if it is one."""
     from ordinoise.app.report import Findings
 
     model = found.model
     weights = {name: share for name, share in model.weights_.items() if share > 0}
     curves = {name: model.curves_[name][0] for name in weights if len(model.curves_[name][0])}
-    return Findings(heading, record, found.probabilities, found.recorded, found.scores, weights, curves)
-
-
-def _worst(found: FileAudit) -> Ints:
-    """Positions among the graded rows, the most suspicious first; reviewed rows are skipped."""
-    worst = found.issues.worst
-    if found.trusted is None:
-        return worst
-    return worst[~np.isin(found.table.rows[worst], found.trusted[0])]
+    return Findings(heading, record, found.probabilities, found.recorded, found.scores, weights, curves, folder)
 
 
 def _suspects(found: FileAudit, n_suspects: int) -> tuple[Suspect, ...]:
-    issues, chosen = found.issues, _worst(found)
+    issues, chosen = found.issues, found.issues.worst
+    if issues.verified is not None:
+        chosen = chosen[~issues.verified[chosen]]
     if found.says_nothing:
         chosen = chosen[:0]
     chosen = chosen[issues.suggested[chosen] != issues.recorded[chosen]][:n_suspects]
@@ -178,15 +182,37 @@ def _label_studio_tasks(record: AuditRecord, export: Path | None) -> list[dict[s
     return import_tasks(None, [str(one.row) for one in chosen], table, grades, scores, version, "suggestion")
 
 
-def _label_frame(found: FileAudit) -> pl.DataFrame:
-    issues = found.issues
-    return pl.DataFrame(
+def _label_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
+    """Every row of the file; a settled one has the grade of the review, one without a grade only a suggestion."""
+    issues, table = found.issues, found.table
+    settled = {one.row: one for one in record.settled}
+    known = [settled.get(row) for row in table.rows.tolist()]
+    graded = pl.DataFrame(
         {
-            "row": found.table.rows,
+            "row": table.rows,
             "recorded": issues.recorded,
             "suggested": issues.suggested,
             "probability_wrong": issues.probability_wrong.round(6),
             "expected_distance": issues.expected_distance.round(6),
             "rank": issues.rank,
-        }
+            "settled": [None if one is None else "fixed" if one.is_fixed else "confirmed" for one in known],
+            **probability_columns(record, issues.posterior),
+        },
+        schema_overrides={"settled": pl.String},
     )
+    return pl.concat([graded, _ungraded_frame(found, record)], how="diagonal").sort("row")
+
+
+def _ungraded_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
+    table, model = found.table, found.model
+    if not table.ungraded.height:
+        return pl.DataFrame()
+    probabilities = model.predict_proba(table.ungraded)
+    rows = np.setdiff1d(np.arange(table.frame.height), table.rows)
+    suggested = model.classes_[decide(probabilities, "median")]
+    return pl.DataFrame({"row": rows, "suggested": suggested, **probability_columns(record, probabilities)})
+
+
+def probability_columns(record: AuditRecord, probabilities: Floats) -> dict[str, Floats]:
+    """A column of ``labels.csv`` per grade: its probability given the row and, if it has one, its recorded grade."""
+    return {f"probability_{grade}": probabilities[:, at].round(6) for at, grade in enumerate(record.classes)}

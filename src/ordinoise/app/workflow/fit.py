@@ -15,6 +15,7 @@ import numpy as np
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_noise_matrix, as_number, complain
 from ordinoise.app.tables import GradedTable, graded_table
 from ordinoise.app.workflow.request import Request
+from ordinoise.app.workflow.reviewed import Trusted
 from ordinoise.audit import LabelIssues, issues_from_probabilities
 from ordinoise.audit.issues import RANKINGS
 from ordinoise.classifiers import OrdinalClassifier
@@ -25,9 +26,6 @@ from ordinoise.labels import RULES, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
 from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
-
-Trusted = tuple[Ints, tuple[str, ...]]
-"""Rows of the file that were reviewed, and their reviewed grades as text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +83,7 @@ class FileAudit:
             self.model.noise_,
             classes=self.model.classes_,
             rank_by=self.request.rank_by,
+            trusted=positions_of(self.table, self.trusted),
         )
 
     @cached_property
@@ -115,17 +114,22 @@ def learn(
     """
     table, model = _table_and_model(request, on_table, verbose)
     with _without_doubt_warnings():
-        model.fit(table.features, table.labels, trusted=_positions(table, trusted), **_names_of(table))
+        model.fit(table.features, table.labels, trusted=positions_of(table, trusted), **_names_of(table))
     return FileAudit(request, table, model, trusted)
 
 
 def estimate(
-    request: Request, *, on_table: Callable[[GradedTable], None] = lambda _: None, verbose: bool = False
+    request: Request,
+    *,
+    trusted: Trusted | None = None,
+    on_table: Callable[[GradedTable], None] = lambda _: None,
+    verbose: bool = False,
 ) -> tuple[GradedTable, Noise]:
     """Read the file and estimate its noise, without the fits that correct for it."""
     table, model = _table_and_model(request, on_table, verbose)
     with _without_doubt_warnings():
-        return table, model.estimate_noise(table.features, table.labels, **_names_of(table))
+        known = positions_of(table, trusted)
+        return table, model.estimate_noise(table.features, table.labels, trusted=known, **_names_of(table))
 
 
 def _names_of(table: GradedTable) -> dict[str, Any]:
@@ -217,7 +221,7 @@ def _check(request: Request) -> None:
         as_count("jobs", request.jobs, 1)
 
 
-def _positions(table: GradedTable, trusted: Trusted | None) -> tuple[Ints, list[Any]] | None:
+def positions_of(table: GradedTable, trusted: Trusted | None) -> tuple[Ints, list[Any]] | None:
     """Positions of the reviewed rows among the graded rows, and their grades with the type of the table."""
     if trusted is None or not len(trusted[0]):
         return None

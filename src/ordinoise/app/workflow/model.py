@@ -32,13 +32,15 @@ from ordinoise.labels import RULES, decide
 if TYPE_CHECKING:
     from ordinoise.app.record import AuditRecord
     from ordinoise.app.tables import GradedTable
-    from ordinoise.app.workflow.fit import FileAudit, Trusted
+    from ordinoise.app.workflow.fit import FileAudit
     from ordinoise.app.workflow.request import Request
+    from ordinoise.app.workflow.reviewed import Reviewed
     from ordinoise.classifiers.base import OrdinalClassifierBase
     from ordinoise.scoring import Evaluation
 
 # The report of a fit lists this many suspects, as many as its page shows at most.
 SHOWN_SUSPECTS = 100
+MOST_NAMED = 5  # unseen categories in a sentence
 FEATURE_KINDS = ("number", "flag", "date", "category", "text")
 TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 4
 
@@ -47,7 +49,7 @@ def fit_file(
     request: Request,
     out: Path,
     *,
-    trusted: Trusted | None = None,
+    reviewed: Reviewed | None = None,
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
 ) -> tuple[FileAudit, AuditRecord]:
@@ -57,8 +59,8 @@ def fit_file(
     ----------
     out : Path
         The folder; must not exist.
-    trusted : (rows, grades), optional
-        Reviewed grades.
+    reviewed : Reviewed, optional
+        Grades settled in the review of an audit.
     on_table, verbose
         As in `learn`.
     """
@@ -67,8 +69,9 @@ def fit_file(
     from ordinoise.app.workflow.fit import learn
 
     with new_folder("out", out) as folder:
+        trusted = None if reviewed is None else reviewed.trusted
         found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose)
-        record = audit_record(found, SHOWN_SUSPECTS)
+        record = audit_record(found, SHOWN_SUSPECTS, reviewed)
         found.model.save(folder / "model")
         for part in (folder / "model").iterdir():
             part.rename(folder / part.name)
@@ -123,6 +126,7 @@ def predict_file(
     header: bool = True,
     embeddings: Path | None = None,
     text_model: str | None = None,
+    on_unseen: Callable[[str], None] = lambda _: None,
 ) -> pl.DataFrame:
     """The table of a file with columns added for the predicted grade and the probability of each grade.
 
@@ -142,6 +146,8 @@ def predict_file(
         Whether the first row of a CSV file has the names of the columns.
     embeddings, text_model
         As when the model was made.
+    on_unseen : callable
+        Called with a sentence for every column with categories that the model never saw.
     """
     if decision is not None:
         as_choice("decision", decision, RULES)
@@ -150,7 +156,10 @@ def predict_file(
     fitted, task = read_model(model)
     stored = read_stored(file, header=header)
     frame = typed_columns(stored.get_columns(), task.categories)
-    probabilities = fitted.predict_proba(_features(frame, task, embeddings, text_model))
+    features = _features(frame, task, embeddings, text_model)
+    for sentence in unseen_categories(fitted, features):
+        on_unseen(sentence)
+    probabilities = fitted.predict_proba(features)
     grades = fitted.classes_[decide(probabilities, fitted.decision if decision is None else decision)]
     added = [pl.Series(f"predicted_{task.target}", grades)]
     if confidence is not None:
@@ -163,6 +172,26 @@ def predict_file(
     if clash is not None:
         raise complain("file", f"have no column {clash!r}", "one", "the prediction adds this name; rename yours")
     return (stored if as_stored else frame).with_columns(added)
+
+
+def unseen_categories(model: OrdinalClassifierBase, features: pl.DataFrame) -> list[str]:
+    """One sentence per column with categories that the training table did not have; they are read as missing."""
+    columns = getattr(model, "columns_", None)
+    if columns is None:
+        return []
+    found = []
+    for at, known in columns.categories.items():
+        column = features.to_series(at if columns.kept is None else columns.kept[at])
+        unseen = column.filter(~column.is_in(list(known))).drop_nulls()
+        if len(unseen):
+            names = unseen.unique(maintain_order=True).to_list()
+            shown = ", ".join(repr(name) for name in names[:MOST_NAMED])
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            found.append(
+                f"column {column.name!r} has categories that the model never saw, read as missing in "
+                f"{len(unseen):,} row{'s' * (len(unseen) > 1)}: {shown}{more}."
+            )
+    return found
 
 
 def write_predictions(graded: pl.DataFrame, file: Path, out: Path) -> None:

@@ -47,6 +47,7 @@ function startingRow() {
 // ---- decisions
 
 function choose(grade) {
+  if (grade !== null && !model.audit.classes.includes(grade)) return; // a blind row has nothing to accept or keep
   if (model.current === null || !find("finish").hidden) return;
   if (!model.reviewer) return askName();
   keepNote();

@@ -18,7 +18,8 @@ export class Model {
   }
 
   /** Update states from an answer of the server. */
-  learn({ states = [], last = this.last }) {
+  learn({ states = [], last = this.last, certificates = this.certificates ?? [] }) {
+    this.certificates = certificates;
     for (const state of states) this.states.set(state.row, state);
     this.last = Math.max(this.last, last);
   }
@@ -46,12 +47,12 @@ export class Model {
   }
 
   counts() {
-    const counts = { open: 0, settled: 0, skipped: 0, disputed: 0, changed: 0, kept: 0 };
+    const counts = { open: 0, settled: 0, skipped: 0, disputed: 0, changed: 0, kept: 0, checked: 0 };
     for (const item of this.items) {
       const state = this.state(item.row);
       counts[state.status] += 1;
       counts.disputed += state.is_disputed;
-      if (state.status === "settled") counts[state.grade === item.recorded ? "kept" : "changed"] += 1;
+      if (state.status === "settled") counts[item.is_blind ? "checked" : state.grade === item.recorded ? "kept" : "changed"] += 1;
     }
     return counts;
   }

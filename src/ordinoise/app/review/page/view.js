@@ -20,8 +20,10 @@ export class View {
     const place = model.view.indexOf(item.row) + 1;
     const { is_ratings: isRatings } = model.audit;
     find("row-title").textContent = model.title(item.row);
-    find("row-place").textContent = `${place} of ${model.view.length} · ${isRatings ? `no. ${item.rank} to read again` : `suspect no. ${item.rank}`}`;
-    fill(find("row-probability"), make("strong", {}, percent(item.probability_wrong)), ` ${model.audit.suspicion}`);
+    find("row-place").textContent = `${place} of ${model.view.length} · ${item.plan ?? (isRatings ? `no. ${item.rank} to read again` : `suspect no. ${item.rank}`)}`;
+    const isJudged = Boolean(item.recorded);
+    fill(find("row-probability"), ...(isJudged ? [make("strong", {}, percent(item.probability_wrong)), ` ${model.audit.suspicion}`] : []));
+    find("why-title").textContent = isJudged ? (isRatings ? "Who gave what" : "Why suspicious") : "Why this row";
     fill(find("why"), ...item.reasons.map((words) => make("p", {}, words)), ...speaking(item, this.model.audit.columns));
     this.evidence(item);
     this.judgement();
@@ -61,9 +63,10 @@ export class View {
     if (isChosen) tags.push(["chosen", "chosen"]);
     if (isWaiting) tags.push(["waiting", "not saved yet"]);
     const roles = [grade === item.recorded && !audit.is_ratings ? "is-recorded" : "", grade === item.suggested ? "is-suggested" : ""];
-    const bar = make("span", { class: "bar" }, make("span", { class: "bar-fill" }));
-    bar.firstChild.style.width = `${100 * share}%`;
-    const words = [grade, percent(share), ...tags.map(([, word]) => word), key ? `key ${key}` : ""].filter(Boolean);
+    const bar = make("span", { class: "bar" }, share === undefined ? "" : make("span", { class: "bar-fill" }));
+    if (share !== undefined) bar.firstChild.style.width = `${100 * share}%`;
+    const shown = share === undefined ? "" : percent(share);
+    const words = [grade, shown, ...tags.map(([, word]) => word), key ? `key ${key}` : ""].filter(Boolean);
     return make(
       "button",
       {
@@ -76,7 +79,7 @@ export class View {
       },
       make("span", { class: "name" }, key ? make("kbd", {}, key) : "", key === grade ? "" : make("bdi", { class: "grade" }, grade)),
       bar,
-      make("span", { class: "share" }, percent(share)),
+      make("span", { class: "share" }, shown),
       make("span", { class: "tags" }, ...tags.map(([kind, word]) => make("span", { class: `tag ${kind}` }, word))),
     );
   }
@@ -168,7 +171,7 @@ export class View {
       { type: "button", "aria-current": String(row === model.current), onclick: () => this.onOpen(row) },
       make("span", { class: `mark ${status}`, "aria-hidden": "true" }, MARKS[status]),
       make("span", { class: "which" }, model.title(row)),
-      make("span", { class: "turn" }, make("bdi", {}, item.recorded), " → ", make("bdi", { class: state.grade ? "final" : "" }, state.grade ?? (model.audit.is_ratings ? "?" : `${item.suggested}?`))),
+      make("span", { class: "turn" }, make("bdi", {}, item.recorded || "?"), " → ", make("bdi", { class: state.grade ? "final" : "" }, state.grade ?? (model.audit.is_ratings ? "?" : `${item.suggested}?`))),
       make("span", { class: "unseen-word" }, `, ${words}`),
     );
     return make("li", { "data-row": row, "data-status": status }, button);

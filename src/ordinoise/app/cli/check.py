@@ -1,0 +1,59 @@
+"""``ordinoise check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from ordinoise.app.cli._options import Json, RequestOptions
+
+
+def check(
+    request: RequestOptions,
+    *,
+    max_wrong: float,
+    reviewed: Path | None = None,
+    if_unknown: Literal["pass", "fail"] = "fail",
+    junit: Path | None = None,
+    json: Json = False,
+) -> None:
+    """Check that few enough grades of a table are wrong: a gate for continuous integration.
+
+    Exit codes: 0 passed, 1 failed, 2 bad input. It passes if the upper end of the share of wrong grades is at most
+    --max-wrong, and fails if the lower end is above it; in between it cannot be told.
+
+    Example: ordinoise check ratings.csv --target stars --max-wrong 0.05
+
+    Parameters
+    ----------
+    max_wrong
+        Largest share of wrong grades that passes, such as 0.05.
+    reviewed
+        Folder of an audit of the table; its settled grades are trusted. If it has a spot check (ordinoise next
+        --spot-check), that decides, and nothing is fitted.
+    if_unknown
+        What to do if it cannot be told: pass or fail.
+    junit
+        New file for the result as JUnit XML.
+    """
+    from ordinoise._files import refuse_existing, write_whole
+    from ordinoise._validation import as_number
+    from ordinoise.app.cli._console import console, say, show_table
+    from ordinoise.app.cli._findings import print_json
+
+    as_number("max-wrong", max_wrong, 0.0, 1.0)
+    if junit is not None:
+        refuse_existing("junit", junit)
+    from ordinoise.app.workflow.check import FAILED, PASSED, checked_record, junit_xml, verdict_of
+
+    record = checked_record(request, reviewed, on_table=show_table(is_quiet=json), verbose=True)
+    verdict = verdict_of(record, max_wrong)
+    is_passed = verdict.answer == PASSED or (verdict.answer != FAILED and if_unknown == "pass")
+    if junit is not None:
+        write_whole(junit, junit_xml(verdict, is_passed))
+    if json:
+        print_json(verdict.to_dict() | {"is_passed": is_passed})
+    else:
+        say(console(), f" {verdict.reason[0].upper()}{verdict.reason[1:]}", bold=f"{verdict.answer.capitalize()}.")
+    if not is_passed:
+        raise SystemExit(1)

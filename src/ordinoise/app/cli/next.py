@@ -1,0 +1,56 @@
+"""``ordinoise next``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ordinoise.app.cli._options import Json
+
+
+def next_rows(
+    folder: Path,
+    *,
+    budget: int = 50,
+    spot_check: bool = False,
+    confidence: float = 0.95,
+    seed: int = 0,
+    json: Json = False,
+) -> None:
+    """Choose which rows of an audit to verify next, or whom to ask about which item; ordinoise review shows them first.
+
+    Rows without a grade take part. With --spot-check the rows are drawn at random, and show how many grades are wrong
+    whatever the model believes.
+
+    Example: ordinoise next audit --budget 50
+
+    Parameters
+    ----------
+    folder
+        Folder written by ordinoise audit or ordinoise raters.
+    budget
+        Number of rows to verify.
+    spot_check
+        Draw rows at random, for a certificate; from the more suspicious ones more often if that makes it better.
+    confidence
+        Confidence of the certificate.
+    seed
+        Random seed of the spot check.
+    """
+    from ordinoise._validation import as_count, as_number
+    from ordinoise.app.cli._console import console, say
+    from ordinoise.app.cli._findings import print_json, show_plan_of_rows
+    from ordinoise.app.workflow.next import plan_next
+
+    as_count("budget", budget, 1)
+    as_number("confidence", confidence, 0.0, 0.999999, open_low=True)
+    as_count("seed", seed, 0)
+    name, plan = plan_next(folder, budget=budget, is_spot_check=spot_check, confidence=confidence, seed=seed)
+    if json:
+        rows = [getattr(one, "item", one.row) for one in plan.rows]
+        found = {"kind": plan.kind, "rows": rows, "gains": plan.gains, "ask": plan.asked, "strata": plan.sizes}
+        print_json(found | {"out": str(folder / f"{name}.json")})
+        return
+    screen = console()
+    show_plan_of_rows(screen, plan)
+    say(screen, f" {folder}: {name}.csv for people, {name}.json for the review page", bold="Written")
+    say(screen, f"Next: ordinoise review {folder}")

@@ -1,0 +1,84 @@
+"""What to do now, and what the predictions are measured against."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+
+import numpy as np
+
+from ordinoise._text import NOTHING, percent
+from ordinoise._validation import Ints
+from ordinoise.app.record import AuditRecord
+from ordinoise.app.report.words import counted, number, printable, shortened
+from ordinoise.audit.certificate import spot_check
+from ordinoise.scoring.metrics import METRICS, ranked_probability_score
+
+# Rows of the spot check that is advised, which a person checks in an hour or less; a round number, chosen by no run.
+SPOT_CHECK = 60
+
+
+@dataclass(frozen=True)
+class Step:
+    """A sentence, and the command that does it."""
+
+    words: str
+    command: str = ""
+
+
+def steps_of(record: AuditRecord, folder: str = "") -> list[Step]:
+    """What to do now, in order; without the folder of an audit, first an audit."""
+    if record.says_nothing:
+        return [Step("Add columns that the grade depends on, and audit the file again.")]
+    audit = f"ordinoise audit {_quoted(PurePath(record.source).name)} --target {_quoted(record.target)}"
+    if not folder:
+        return [Step("To review suspicious rows, audit the file:", f"{audit} --out audit")]
+    place = _quoted(folder)
+    first = Step("No row stands out. Verify those that a model learns most from:", f"ordinoise next {place}")
+    if record.suspects:
+        rows = counted(len(record.suspects), "suspicious row")
+        first = Step(f"Settle the {rows} below, one key per row:", f"ordinoise review {place}")
+    again = Step("Then audit again: settled grades are trusted.", f"{audit} --reviewed {place} --out {place}-next")
+    return [first, again, _spot_check(record, place)]
+
+
+def _quoted(name: str) -> str:
+    return shlex.quote(shortened(name, 60))
+
+
+def _spot_check(record: AuditRecord, place: str) -> Step:
+    n_left = max(record.n_left, 1)
+    n_rows = min(SPOT_CHECK, n_left)
+    most = percent(spot_check(n_left, n_rows, 0).at_most / n_left)
+    return Step(
+        f"Is it enough? Check {counted(n_rows, 'random row')}: if none is wrong, at most {most} of the remaining "
+        "grades are, with 95% confidence, whatever the model believes.",
+        f"ordinoise next {place} --spot-check --budget {n_rows}",
+    )
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Scores on the recorded grades if always one grade is predicted, or the shares of the grades.
+
+    `scores` are as text, in the order of the metrics asked for.
+    """
+
+    grade: str
+    scores: tuple[str, ...]
+
+
+def baseline_of(recorded: Ints, classes: Sequence[str], metrics: Sequence[str]) -> Baseline:
+    """The baseline of every metric: always the middle one of the recorded grades."""
+    n_classes = len(classes)
+    shares = np.bincount(recorded, minlength=n_classes) / max(len(recorded), 1)
+    middle = int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12))
+    joint = np.zeros((n_classes, n_classes))
+    joint[:, min(middle, n_classes - 1)] = shares
+    known = {name: METRICS[name].of_joint(joint) for name in metrics if name in METRICS}
+    even = np.tile(shares, (n_classes, 1))
+    known["ranked_probability_score"] = ranked_probability_score(np.arange(n_classes), even, sample_weight=shares)
+    scores = tuple(number(known[name]) if name in known else NOTHING for name in metrics)
+    return Baseline(printable(shortened(classes[min(middle, n_classes - 1)], 24)), scores)

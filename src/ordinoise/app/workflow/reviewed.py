@@ -1,0 +1,100 @@
+"""Grades that reviewers settled, in this round and in earlier ones, for the next audit or fit of the same file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ordinoise._validation import Ints, complain
+from ordinoise.app.plan import read_plans
+from ordinoise.app.ratings_record import RatersRecord, is_of_ratings
+from ordinoise.app.record import AuditRecord, Round, read_record
+from ordinoise.app.review.decisions import DECISIONS, open_decisions
+from ordinoise.app.tables import digest_of, read_table
+from ordinoise.app.workflow.request import Request
+from ordinoise.app.workflow.verified import settled_items
+from ordinoise.audit.certificate import SpotCheck
+from ordinoise.columns.inference import as_text
+from ordinoise.columns.names import as_column
+
+Trusted = tuple[Ints, tuple[str, ...]]
+"""Rows of the file that were reviewed, and their reviewed grades as text."""
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """Settled grades with their history.
+
+    Attributes
+    ----------
+    grades : mapping of int to (str, str)
+        By the number of the row: the grade, and who chose it.
+    rounds : tuple of Round
+        The audits that were reviewed.
+    spot_check : SpotCheck or None
+        The last spot check among them.
+    """
+
+    grades: Mapping[int, tuple[str, str]]
+    rounds: tuple[Round, ...] = ()
+    spot_check: SpotCheck | None = None
+
+    @property
+    def trusted(self) -> Trusted:
+        """Rows in the order of the file, and their grades."""
+        rows = sorted(self.grades)
+        return np.array(rows, dtype=np.int64), tuple(self.grades[row][0] for row in rows)
+
+
+def reviewed_grades(folder: Path, request: Request) -> Reviewed:
+    """What the review of an audit of the same file settled, or that of the items that its rows are grades of."""
+    if is_of_ratings(folder):
+        found = Reviewed(_grades_of_items(settled_items(folder), request))
+    else:
+        record = read_record(folder)
+        check_same(record, request.file)
+        settled = settled_in(folder, record)
+        found = Reviewed(settled, (*record.rounds, record.as_round), last_spot_check(folder, record, settled))
+    if not found.grades:
+        advice = f"settle some with ordinoise review {folder}"
+        raise complain("reviewed", "be a folder with settled grades", f"none in {str(folder)!r}", advice)
+    return found
+
+
+def settled_in(folder: Path, record: AuditRecord) -> dict[int, tuple[str, str]]:
+    """Settled grades of a folder: those it began with, and those of its own review; disputed ones are skipped."""
+    known = {one.row: (one.grade, one.reviewer) for one in record.settled}
+    if not (folder / DECISIONS).exists():
+        return known
+    with open_decisions(folder, record) as store:
+        states = store.states().values()
+    agreed = {one.row: (one.grade, one.reviewer or "") for one in states if one.grade and not one.is_disputed}
+    return known | agreed
+
+
+def last_spot_check(folder: Path, record: AuditRecord, settled: Mapping[int, tuple[str, str]]) -> SpotCheck | None:
+    """What the last spot check of a folder shows; that of an earlier round if the folder has none of its own."""
+    plans = [plan for plan in read_plans(folder, record) if plan.is_spot_check]
+    if not plans:
+        return record.spot_check
+    return plans[-1].certificate({row: grade for row, (grade, _) in settled.items()})
+
+
+def check_same(record: AuditRecord | RatersRecord, file: Path) -> None:
+    """Refuse a file that is not the audited one: its rows may be others."""
+    if digest_of(file) != record.digest:
+        advice = "row numbers may have shifted; audit the file again"
+        if Path(record.source).name != file.name and ".reviewed" in file.name:
+            advice = f"settled grades are applied to the original: audit {Path(record.source).name} again"
+        raise complain("file", "be unchanged since its audit", f"{str(file)!r}, which has changed", advice)
+
+
+def _grades_of_items(settled: Mapping[str, str], request: Request) -> dict[int, tuple[str, str]]:
+    if request.item is None:
+        raise complain("reviewed", "come with --item if it is a folder of ordinoise raters", "no item")
+    frame = read_table(request.file, keep_text=[request.item])
+    names = as_text(frame.get_column(as_column("item", request.item, frame.columns))).str.strip_chars().to_list()
+    return {row: (settled[name], "") for row, name in enumerate(names) if name in settled}

@@ -1,0 +1,106 @@
+"""`ordinoise check`: a gate with three answers and two exit codes."""
+
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from app.cli.command import run
+from app.cli.graded import GRADES, TRUE
+from ordinoise.app.plan import read_plans
+from ordinoise.app.record import AuditRecord, read_record
+from ordinoise.app.review.decisions import open_decisions
+from ordinoise.app.workflow.check import FAILED, PASSED, UNKNOWN, junit_xml, verdict_of
+from ordinoise.audit import spot_check
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@pytest.fixture
+def record(rounds: Path) -> AuditRecord:
+    return replace(read_record(rounds / "one"), wrong=30.0, wrong_low=24.0, wrong_high=48.0)
+
+
+def test_the_ends_of_the_interval_decide_and_between_them_it_cannot_be_told(record: AuditRecord) -> None:
+    answers = {limit: verdict_of(record, limit).answer for limit in (0.05, 0.0999, 0.1, 0.15, 0.2, 0.3)}
+    assert answers == {0.05: FAILED, 0.0999: FAILED, 0.1: UNKNOWN, 0.15: UNKNOWN, 0.2: PASSED, 0.3: PASSED}
+
+
+def test_what_is_not_known_cannot_be_told(record: AuditRecord) -> None:
+    few = replace(record, wrong=None, wrong_low=None, wrong_high=None)
+    assert verdict_of(few, 0.99).answer == UNKNOWN
+    assert verdict_of(replace(record, says_nothing=True), 0.99).answer == UNKNOWN
+    assert verdict_of(replace(record, wrong=None), 0.3).answer == PASSED  # a range has ends too
+
+
+def test_a_spot_check_is_believed_before_the_estimate(record: AuditRecord) -> None:
+    found = spot_check(240, 120, 2)
+    verdict = verdict_of(replace(record, spot_check=found), 0.05)
+    assert (verdict.answer, verdict.judged_by) == (PASSED, "spot check")
+    assert verdict.high == (found.at_most - 2) / 240  # the two that it found are settled
+    bad = spot_check(240, 120, 60)
+    assert verdict_of(replace(record, spot_check=bad), 0.05).answer == FAILED
+
+
+def test_the_verb_gates_by_a_spot_check_without_a_fit(rounds: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(rounds, tmp_path / "rounds"))
+    assert run("next", folder / "two", "--budget", "200", "--spot-check").code == 0
+    record = read_record(folder / "two")
+    (plan,) = read_plans(folder / "two", record)
+    with open_decisions(folder / "two", record) as store:
+        for one in plan.rows:
+            store.decide("Ada", one.row, GRADES[TRUE[one.row]])
+    words = (folder / "table.csv", "--target", "quality", "--order", ",".join(GRADES), "--reviewed", folder / "two")
+    passed = run("check", *words, "--max-wrong", "0.1", "--junit", tmp_path / "check.xml", "--json")
+    assert passed.code == 0, passed.err
+    assert (passed.json["answer"], passed.json["judged_by"], passed.json["is_passed"]) == (PASSED, "spot check", True)
+    assert ElementTree.parse(tmp_path / "check.xml").getroot().get("failures") == "0"
+    unknown = run("check", *words, "--max-wrong", "0.001")
+    assert (unknown.code, "Cannot be told." in unknown.out) == (1, True)
+    assert run("check", *words, "--max-wrong", "0.001", "--if-unknown", "pass").code == 0
+    assert run("check", *words, "--max-wrong", "2").code == 2
+    again = run("check", *words, "--max-wrong", "0.1", "--junit", tmp_path / "check.xml")
+    assert again.code == 2
+
+
+def test_junit_says_why_and_keeps_names_as_text(record: AuditRecord) -> None:
+    verdict = verdict_of(replace(record, source="/tmp/<b>&\x1b.csv"), 0.01)
+    case = ElementTree.fromstring(junit_xml(verdict, is_passed=False)).find("testcase")
+    assert case is not None
+    failure = case.find("failure")
+    assert failure is not None
+    assert failure.get("type") == "failed"
+    assert "between 10% and 20% of 240 grades are wrong" in str(failure.get("message"))
+    assert "<b>&" in str(case.get("name"))
+
+
+@pytest.mark.slow
+def test_the_workflow_in_the_docs_runs_as_a_script(rounds: Path, tmp_path: Path) -> None:
+    """Its steps are shell commands; the gate shuts on a table with many wrong grades."""
+    page = (DOCS / "rounds.md").read_text()
+    workflow = re.search(r"```yaml\n(.*?)```", page, flags=re.S)
+    assert workflow
+    step = re.search(r"run: \|\n((?: {10}.*\n)+)", workflow[1])
+    assert step
+    script = re.sub(r"(?m)^ {10}", "", step[1])
+    shutil.copy(rounds / "table.csv", tmp_path / "ratings.csv")
+    names = tmp_path / "ratings.csv"
+    names.write_text(names.read_text().replace("quality", "stars", 1))
+    for grade, star in zip(GRADES, "1234", strict=True):
+        names.write_text(names.read_text().replace(grade, star))
+    (tmp_path / "ordinoise").write_text(f'#!/bin/sh\nexec {sys.executable} -m ordinoise.app.cli "$@"\n')
+    (tmp_path / "ordinoise").chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-e", "-c", f'PATH="{tmp_path}:$PATH"\n{script}'],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    assert ElementTree.parse(tmp_path / "wrong-grades.xml").getroot().get("tests") == "1"
