@@ -77,10 +77,10 @@ def settled_in(folder: Path, record: AuditRecord) -> dict[int, tuple[str, str]]:
 
 def last_spot_check(folder: Path, record: AuditRecord, settled: Mapping[int, tuple[str, str]]) -> SpotCheck | None:
     """What the last spot check of a folder shows; that of an earlier round if the folder has none of its own."""
-    plans = [plan for plan in read_plans(folder, record) if plan.is_spot_check]
-    if not plans:
-        return record.spot_check
-    return plans[-1].certificate({row: grade for row, (grade, _) in settled.items()})
+    grades = {row: grade for row, (grade, _) in settled.items()}
+    found = [plan.certificate(grades) for plan in read_plans(folder, record) if plan.is_spot_check]
+    begun = [one for one in found if one.n_checked]  # one that nobody has looked at says nothing
+    return begun[-1] if begun else record.spot_check
 
 
 def check_same(record: AuditRecord | RatersRecord, file: Path) -> None:
