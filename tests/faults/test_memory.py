@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -58,6 +60,43 @@ run_watched(LEAST, verb, lambda words: print(words, file=sys.stderr))
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == code
     assert said.fullmatch(ended.stderr), ended.stderr
+
+
+WATCHED = """
+import os, sys, time
+from ordinoise.app.cli._memory import LEAST, run_watched
+def verb():
+    {body}
+run_watched(LEAST, verb, print)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are listed in /proc")
+def test_the_allocators_of_libraries_start_no_threads_whatever_a_calling_program_set() -> None:
+    names = "sorted(open(f'/proc/self/task/{task}/comm').read().strip() for task in os.listdir('/proc/self/task'))"
+    body = f"import polars, pyarrow; polars.DataFrame(dict(a=range(9999))).sum(); pyarrow.array(range(9999)); print({names})"
+    ended = subprocess.run(
+        [sys.executable, "-c", WATCHED.format(body=body)], capture_output=True, text=True, timeout=60, check=True,
+        env={**os.environ, "_RJEM_MALLOC_CONF": "background_thread:true"},
+    )  # fmt: skip
+    assert "python" in ended.stdout
+    assert "jemalloc" not in ended.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system tells children of their parent's end on Linux only")
+def test_a_verb_dies_with_its_watcher() -> None:
+    script = WATCHED.format(body="print(os.getpid(), flush=True); time.sleep(60)")
+    watcher = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    assert watcher.stdout is not None
+    child = int(watcher.stdout.readline())
+    watcher.kill()
+    watcher.wait()
+    for _ in range(100):
+        if not Path(f"/proc/{child}").exists():
+            break
+        time.sleep(0.1)
+    watcher.stdout.close()
+    assert not Path(f"/proc/{child}").exists()
 
 
 def test_a_verb_called_by_a_program_under_a_limit_runs_in_its_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,9 @@ LEAST = 1_200 * 2**20  # bytes of address space; with less, no verb that reads a
 FEW_THREADS = 4 * 2**30  # below it, threads would take much of the address space; a round number, chosen by no run
 _PASSED_ON = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _THREADS = ("POLARS_MAX_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+_ALLOCATORS = ("_RJEM_MALLOC_CONF", "JE_ARROW_MALLOC_CONF")
+"""Settings of the allocators of polars and Arrow, whose own thread would try for ever to start another."""
+_DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
 def memory_limit() -> int | None:
@@ -67,12 +70,14 @@ def run_watched(limit: int, run: Callable[[], object], say: Callable[[str], obje
     if limit < FEW_THREADS:
         for name in _THREADS:
             os.environ.setdefault(name, "1")
-        os.environ.setdefault("_RJEM_MALLOC_CONF", "background_thread:false")  # without its thread, jemalloc may hang
+        for name in _ALLOCATORS:  # at the end, which counts: a program that calls this one may have set them
+            os.environ[name] = ",".join(filter(None, (os.environ.get(name), "background_thread:false")))
     with TemporaryFile() as noise, TemporaryFile(buffering=0) as mark:
         signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)  # until the parent can pass them on
         child = os.fork()
         if child == 0:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
+            _die_with_parent()
             _divert_libraries(noise.fileno())
             _exit_after(run, mark)
         code = os.waitstatus_to_exitcode(_status_of(child))
@@ -81,6 +86,14 @@ def run_watched(limit: int, run: Callable[[], object], say: Callable[[str], obje
         say(memory_sentence(None))
         raise SystemExit(2)
     raise SystemExit(code if code >= 0 else 128 - code)
+
+
+def _die_with_parent() -> None:
+    """Ask the system to end this process with its parent, also if that one is killed; Linux only."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL)
 
 
 def _divert_libraries(descriptor: int) -> None:
