@@ -83,8 +83,8 @@ def test_labels_can_be_ranked_by_the_probability_that_they_are_wrong() -> None:
 def test_large_errors_count_as_two_grades(rank_by: str, worst: list[int]) -> None:
     """Perhaps four grades off, probably two, and surely one: each ranking puts another one first."""
     after = np.array([[0.4, 0, 0, 0, 0.6], [0.1, 0, 0.9, 0, 0], [0, 1.0, 0, 0, 0]])
-    recorded = np.zeros(3, dtype=np.int64)
-    issues = issues_module.issues_from(after, recorded, np.arange(5), Noise.of(None, 5), None, rank_by, None)
+    recorded, noise, verified = np.zeros(3, dtype=np.int64), Noise.of(None, 5), np.zeros(3, dtype=np.bool_)
+    issues = issues_module.issues_from(after, recorded, np.arange(5), noise, None, rank_by, None, verified)
     assert issues.worst.tolist() == worst
 
 
