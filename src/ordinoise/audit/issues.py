@@ -133,7 +133,7 @@ def issues_from(
     expected_wrong: WrongCount | None,
     rank_by: str,
     library: Library | None,
-    verified: NDArray[np.bool_],
+    verified: NDArray[np.bool_] | None = None,
 ) -> LabelIssues:
     """The issues that follow from the posterior of the true label."""
     n_classes = len(classes)
@@ -145,11 +145,12 @@ def issues_from(
     if rank_by == "large_error":
         first = (posterior * np.minimum(np.abs(np.arange(n_classes) - recorded[:, None]), LARGE)).sum(axis=1)
     rank = np.empty(len(recorded), dtype=np.int64)
-    rank[np.lexsort((-second, -first, verified))] = np.arange(1, len(recorded) + 1)
+    is_known = np.zeros(len(recorded), dtype=bool) if verified is None else verified
+    rank[np.lexsort((-second, -first, is_known))] = np.arange(1, len(recorded) + 1)
     suggested = classes[decide(posterior, "median")]
     return LabelIssues(
         classes[recorded], suggested, wrong, distance, rank, posterior, classes, noise, expected_wrong, library,
-        verified if verified.any() else None,
+        is_known if is_known.any() else None,
     )  # fmt: skip
 
 
