@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import hypergeom
 
 from ordinoise.audit import spot_check, spot_check_sample
+from ordinoise.audit.certificate import repeat_error
 from ordinoise.audit.gain import rating_gain, verification_gain
 
 
@@ -94,3 +95,16 @@ def test_a_rater_who_guesses_tells_nothing_and_a_perfect_one_everything() -> Non
     np.testing.assert_allclose(gains[:, 1], 0, atol=1e-12)
     assert (gains[[0, 2], 2] > 0).all()
     assert (gains[:, 2] <= entropy + 1e-12).all()
+
+
+def test_the_error_of_a_reviewer_is_found_from_labels_given_twice() -> None:
+    rng, error = np.random.default_rng(0), 0.05
+    held = []
+    for _ in range(200):
+        first, second = (rng.random(150) < error for _ in range(2))
+        value, low, high = repeat_error(150, int((first | second).sum()))
+        assert low <= value <= high
+        held.append(low <= error <= high)
+    assert np.mean(held) >= 0.93
+    assert repeat_error(20, 0)[:2] == (0.0, 0.0)
+    assert repeat_error(20, 20)[2] == 1.0

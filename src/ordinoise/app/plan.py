@@ -16,7 +16,7 @@ from ordinoise.app.record import AuditRecord, Suspect, check_types, read_whole, 
 from ordinoise.audit.certificate import SpotCheck, spot_check
 
 FORMAT, FORMAT_VERSION = "ordinoise-next", 1
-GAIN, SPOT_CHECK = "gain", "spot check"
+GAIN, SPOT_CHECK, REPEAT = "gain", "spot check", "repeat"
 NO_GRADE = ""
 """The recorded grade of a row without one."""
 
@@ -27,8 +27,8 @@ class Plan:
 
     Attributes
     ----------
-    kind : {"gain", "spot check"}
-        Chosen by what they would teach, or drawn at random.
+    kind : {"gain", "spot check", "repeat"}
+        Chosen by what they would teach, drawn at random, or settled rows that are shown again.
     digest : str
         SHA-256 of the file that the rows are of.
     sizes : tuple of int
@@ -42,6 +42,8 @@ class Plan:
     confidence : float
         Level of the certificate of a spot check.
     rows : tuple of Suspect
+    after : int
+        For rows that are shown again, the last event of the review before that.
     """
 
     kind: str
@@ -52,6 +54,12 @@ class Plan:
     asked: tuple[str, ...]
     confidence: float
     rows: tuple[Suspect, ...]
+    after: int = 0
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether reviewers must not see what was recorded, suggested or answered."""
+        return self.kind in (SPOT_CHECK, REPEAT)
 
     @property
     def is_spot_check(self) -> bool:
@@ -85,6 +93,11 @@ def read_plans(folder: Path, record: AuditRecord | RatersRecord) -> list[Plan]:
     ]
 
 
+def repeats_of(plans: list[Plan]) -> dict[int, int]:
+    """Rows that are shown again, and the last event before that; of several times the last one."""
+    return {one.row: plan.after for plan in plans if plan.kind == REPEAT for one in plan.rows}
+
+
 def _files(folder: Path) -> list[tuple[int, Path]]:
     found = ((re.fullmatch(r"next-(\d{1,9})\.json", path.name), path) for path in folder.iterdir())
     return sorted((int(name[1]), path) for name, path in found if name)
@@ -95,7 +108,7 @@ def _from_plain(found: dict[str, Any], record: AuditRecord | RatersRecord) -> Pl
     plan = Plan(**found | lists | {"rows": tuple(_row(one) for one in found["rows"])})
     for one in (plan, *plan.rows):
         check_types(one)
-    as_choice("kind", plan.kind, (GAIN, SPOT_CHECK))
+    as_choice("kind", plan.kind, (GAIN, SPOT_CHECK, REPEAT))
     as_number("confidence", plan.confidence, 0.0, 1.0)
     if plan.digest != record.digest:
         raise complain("digest", "be that of the audited file", plan.digest[:16])

@@ -210,6 +210,8 @@ class AuditRecord:
         What else deserves a look.
     spot_check : SpotCheck or None
         The last spot check of an earlier round: about the grades that were not settled when it was drawn.
+    n_repeated, n_differing : int
+        Rows that reviewers graded twice, blind, and those of them that differed.
     ordinoise : str
         Version that wrote it.
     says_nothing : bool
@@ -239,6 +241,8 @@ class AuditRecord:
     rounds: tuple[Round, ...] = ()
     oddities: tuple[Oddity, ...] = ()
     spot_check: SpotCheck | None = None
+    n_repeated: int = 0
+    n_differing: int = 0
 
     @property
     def certified(self) -> int | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ordinoise._text import percent
+from ordinoise.audit.certificate import repeat_error
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.names import LISTED
 
@@ -22,6 +23,16 @@ def certified_words(record: AuditRecord) -> str:
         return ""
     most, share = f"{record.certified:,}", percent(record.certified / max(record.n_left, 1))
     return f"Spot check: {found}. So at most {most} of the remaining {record.n_left:,} are wrong ({share})."
+
+
+def reviewer_words(record: AuditRecord) -> str:
+    """How often reviewers err themselves, by rows that they graded twice; empty without any."""
+    if not record.n_repeated:
+        return ""
+    share, low, high = repeat_error(record.n_repeated, record.n_differing)
+    twice = f"{record.n_repeated:,} rows were graded twice, blind; {record.n_differing:,} differed"
+    error = f"about {percent(share)} of a reviewer's grades are wrong ({percent(low)} to {percent(high)})"
+    return f"{twice}: {error}, some {share * len(record.settled):,.0f} of the {len(record.settled):,} settled ones."
 
 
 def left_out_words(columns: Sequence[ColumnFindings]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
+from scipy.stats import beta
 
 from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints, as_count, as_floats, as_generator, as_number, as_same_length, complain
@@ -191,6 +192,19 @@ def _log_choose(among: int | Ints, chosen: Ints) -> Floats:
     rest = np.asarray(among) - chosen
     ways = gammaln(np.asarray(among) + 1.0) - gammaln(chosen + 1.0) - gammaln(np.maximum(rest, 0) + 1.0)
     return np.where(rest < 0, -np.inf, ways)
+
+
+def repeat_error(n_repeated: int, n_differing: int, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Share of a person's labels that are wrong, and its interval, from labels that were given twice, blind.
+
+    Two labels agree if both are right, nearly always: with independent errors in a share e, ``(1 - e)^2``. The interval
+    of the share that differs is that of Clopper and Pearson.
+    """
+    tail, differing = (1 - confidence) / 2, n_differing / n_repeated
+    low = float(beta.ppf(tail, n_differing, n_repeated - n_differing + 1)) if n_differing else 0.0
+    high = float(beta.isf(tail, n_differing + 1, n_repeated - n_differing)) if n_differing < n_repeated else 1.0
+    value, least, most = (float(1 - np.sqrt(1 - share)) for share in (differing, low, high))
+    return value, least, most
 
 
 @dataclass(frozen=True, eq=False)

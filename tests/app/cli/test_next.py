@@ -148,3 +148,36 @@ def test_the_terminal_says_what_a_clean_spot_check_would_show(folder: Path) -> N
     assert "40 rows drawn at random from 228" in done.out
     hope = spot_check(228, 40, 0).at_most / 228
     assert f"at most {hope:.1%}" in done.out or "two strata" in done.out
+
+
+def test_settled_rows_are_shown_again_blind_and_differing_answers_come_up_once_more(folder: Path) -> None:
+    done = run("next", folder / "one", "--repeat", "--budget", "6", "--json")
+    assert done.code == 0, done.err
+    rows, request = done.json["rows"], request_for(folder / "table.csv")
+    before = reviewed_grades(folder / "one", request)
+    desk = ReviewDesk(folder / "one")
+    overview = desk.overview()
+    assert [item["row"] for item in overview["items"][:6]] == rows
+    assert all(item["recorded"] == "" and item["plan"] == "shown again" for item in overview["items"][:6])
+    assert {state["row"]: state["status"] for state in overview["states"] if state["row"] in rows} == dict.fromkeys(
+        rows, "open"
+    )
+    assert desk.history(rows[0]) == {"events": []}
+    assert before.grades == reviewed_grades(folder / "one", request).grades  # the first answers count meanwhile
+    other = GRADES[(TRUE[rows[0]] + 1) % 4]
+    for at, row in enumerate(rows):
+        grade = GRADES[TRUE[row]] if at else other
+        answer = desk.decide({"row": row, "grade": grade, "reviewer": "Ben", "key": f"again-{at:06}"})
+        assert answer["state"]["is_disputed"] == (at == 0)
+    assert len(desk.history(rows[0])["events"]) == 2
+    found = reviewed_grades(folder / "one", request)
+    assert found.repeated == (6, 1)
+    assert set(before.grades) - set(found.grades) == {rows[0]}
+    together = {"row": rows[0], "grade": GRADES[TRUE[rows[0]]], "reviewer": "Ben", "key": "together-1"}
+    assert not desk.decide(together)["state"]["is_disputed"]
+    desk.close()
+    found = reviewed_grades(folder / "one", request)
+    assert (found.repeated, set(found.grades)) == ((6, 1), set(before.grades))
+    assert run("next", folder / "one", "--repeat", "--spot-check").code == 2
+    left = run("next", folder / "one", "--repeat", "--budget", "50", "--json").json["rows"]
+    assert not set(left) & set(rows)

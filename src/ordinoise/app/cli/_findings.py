@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ordinoise._text import NOTHING, TextTable, percent
 from ordinoise.app.cli._console import console, rich_table, say
-from ordinoise.app.words import NOTHING_FOUND, certified_words, left_out_words
+from ordinoise.app.words import NOTHING_FOUND, certified_words, left_out_words, reviewer_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,6 +80,8 @@ def show_noise(screen: Console, record: AuditRecord) -> None:
     """Print the noise matrix, and the number of wrong grades with its interval and doubts; or that nothing is found."""
     if record.settled:
         screen.print(f"{record.n_trusted:,} settled grades are used: {record.settled_words}.")
+    if record.n_repeated:
+        screen.print(reviewer_words(record))
     if record.spot_check is not None:
         screen.print(certified_words(record))
     if record.says_nothing:
@@ -172,6 +174,9 @@ def show_plan_of_rows(screen: Console, plan: Plan) -> None:
         screen.print(f"{len(plan.rows):,} rows drawn at random from {n_rows:,}{strata}.")
         if not strata:
             screen.print(f"If none of them is wrong: at most {percent(hope.at_most / n_rows)} of the grades are.")
+        return
+    if plan.is_blind:
+        screen.print(f"{len(plan.rows):,} settled rows are shown again, without the earlier answers.")
         return
     asked = plan.asked or ("",) * len(plan.rows)
     rows = tuple(

@@ -12,6 +12,7 @@ def next_rows(
     *,
     budget: int = 50,
     spot_check: bool = False,
+    repeat: bool = False,
     confidence: float = 0.95,
     seed: int = 0,
     json: Json = False,
@@ -31,20 +32,26 @@ def next_rows(
         Number of rows to verify.
     spot_check
         Draw rows at random, for a certificate; from the more suspicious ones more often if that makes it better.
+    repeat
+        Show some settled rows again, blind: how often two looks differ tells how often reviewers err.
     confidence
         Confidence of the certificate.
     seed
         Random seed of the spot check.
     """
-    from ordinoise._validation import as_count, as_number
+    from ordinoise._validation import as_count, as_number, complain
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import print_json, show_plan_of_rows
     from ordinoise.app.workflow.next import plan_next
 
     as_count("budget", budget, 1)
+    if spot_check and repeat:
+        raise complain("repeat", "be given without --spot-check", "both")
     as_number("confidence", confidence, 0.0, 0.999999, open_low=True)
     as_count("seed", seed, 0)
-    name, plan = plan_next(folder, budget=budget, is_spot_check=spot_check, confidence=confidence, seed=seed)
+    name, plan = plan_next(
+        folder, budget=budget, is_spot_check=spot_check, is_repeat=repeat, confidence=confidence, seed=seed
+    )
     if json:
         rows = [getattr(one, "item", one.row) for one in plan.rows]
         found = {"kind": plan.kind, "rows": rows, "gains": plan.gains, "ask": plan.asked, "strata": plan.sizes}

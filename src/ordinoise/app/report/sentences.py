@@ -12,7 +12,7 @@ from ordinoise._text import NOTHING, percent
 from ordinoise.app.record import AuditRecord, Round
 from ordinoise.app.report.matrix import RARE, Directions
 from ordinoise.app.report.words import count, counted, grades_in_words, number, printable, shortened
-from ordinoise.app.words import NOTHING_FOUND, certified_words, left_out_words
+from ordinoise.app.words import NOTHING_FOUND, certified_words, left_out_words, reviewer_words
 from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.metrics import CorrectedScore
 
@@ -92,7 +92,10 @@ def settled_so_far(record: AuditRecord) -> list[str]:
     """How many grades were settled in earlier rounds."""
     if not record.settled:
         return []
-    return [f"Reviewed so far: {record.settled_words}.", *([certified_words(record)] if record.spot_check else [])]
+    return [
+        f"Reviewed so far: {record.settled_words}.",
+        *filter(None, (reviewer_words(record), certified_words(record))),
+    ]
 
 
 def progress_lines(record: AuditRecord) -> list[tuple[str, ...]]:

@@ -10,20 +10,24 @@ from pathlib import Path
 from typing import Any
 
 from ordinoise._validation import complain
-from ordinoise.app.plan import NO_GRADE, Plan, read_plans
+from ordinoise.app.plan import NO_GRADE, Plan, read_plans, repeats_of
 from ordinoise.app.ratings_record import RatedItem, RatersRecord, read_any_record
 from ordinoise.app.record import Suspect
 from ordinoise.app.review.consensus import write_reviewed
 from ordinoise.app.review.decisions import open_decisions
-from ordinoise.app.review.events import Event, states
+from ordinoise.app.review.events import Event
 from ordinoise.app.review.export import write_corrected
 from ordinoise.app.review.images import picture
 from ordinoise.app.review.reasons import grade_keys, item_reasons, reasons
 from ordinoise.app.review.refit import Refit, RefitJob
+from ordinoise.app.review.repeats import settled_states, shown_events, shown_states
 
 # Characters; round numbers, chosen by no run. The fields of the page have the same limits.
 LONGEST_NAME, LONGEST_NOTE = 60, 4000
 Plain = dict[str, Any]
+AGAIN = (
+    "Shown again, to learn how often two looks at a row differ. No earlier answer is shown: judge the row by itself."
+)
 BLIND = "Drawn at random for a spot check. What was recorded is not shown: judge the row by itself."
 
 
@@ -49,6 +53,8 @@ class ReviewDesk:
         self.data_folder = Path(features if features and isinstance(features, str) else self.record.source).parent
         plans = read_plans(folder, self.record)
         self._plans = {one.row: plan for plan in plans for one in plan.rows}
+        self._spot_checks = [plan for plan in plans if plan.is_spot_check]
+        self._repeats = repeats_of(plans)
         planned = {one.row: one for plan in plans for one in plan.rows}
         # Planned rows come first; one that is suspected too keeps its place among them.
         self._suspects: dict[int, Suspect] = planned | {
@@ -90,9 +96,9 @@ class ReviewDesk:
         """States of the rows that changed after an event, and the id of the last event."""
         events = self.store.history()
         rows = {event.row for event in events if event.id > after}
-        of_rows = states(event for event in events if event.row in rows)
+        of_rows = shown_states((event for event in events if event.row in rows), self._repeats)
         return {
-            "states": [asdict(state) for row, state in of_rows.items() if row in self._suspects],
+            "states": [asdict(state) for row, state in of_rows.items() if row in rows and row in self._suspects],
             "last": events[-1].id if events else 0,
             **({"certificates": self._certificates()} if rows or not after else {}),
         }
@@ -101,7 +107,8 @@ class ReviewDesk:
         """Every event of a row, oldest first."""
         if row not in self._suspects:
             raise UnknownRowError(*complain("row", "be the row of a suspect", row).args)
-        return {"events": [_without_key(event) for event in self.store.history(row)]}
+        events = shown_events(self.store.history(row), row, self._repeats)
+        return {"events": [_without_key(event) for event in events]}
 
     def decide(self, body: Mapping[str, Any]) -> Plain:
         """Store a grade, or a skip if the grade is null."""
@@ -127,7 +134,7 @@ class ReviewDesk:
     def export(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every action takes a body
         """Write the corrected file beside the original, or the reviewed consensus into its folder."""
         with self._export_lock:  # two exports at once would choose the same free name
-            states = self.store.states().values()
+            states = settled_states(self.store.history(), self._repeats).values()
             if isinstance(self.record, RatersRecord):
                 written = write_reviewed(self.folder, self.record, states)
             else:
@@ -136,10 +143,10 @@ class ReviewDesk:
 
     def refit(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every action takes a body
         """Start a new estimate with the decisions as trusted labels."""
-        rows, grades = self.store.trusted()
-        if not rows:
+        settled = self._settled()
+        if not settled:
             raise complain("decisions", "hold a settled row before a new estimate", "none")
-        started = self._refit_job.start(rows, grades)
+        started = self._refit_job.start(list(settled), list(settled.values()))
         return {"started": started, **self._refit_job.report()}
 
     def refit_report(self) -> Plain:
@@ -161,29 +168,31 @@ class ReviewDesk:
         n_columns = len(self.record.columns)
         pictures = [column for column in range(n_columns) if self.picture(suspect.row, column)]
         plan = self._plans.get(suspect.row)
-        if plan is not None and plan.is_spot_check:
-            return {**self._blind(suspect), "pictures": pictures}
+        if plan is not None and plan.is_blind:
+            return {**self._blind(suspect, plan), "pictures": pictures}
         plain = {**asdict(suspect), "reasons": self._reasons(suspect), "pictures": pictures}
         return plain if plan is None else {**plain, "plan": self._plan_words(plan, suspect)}
 
-    def _blind(self, suspect: Suspect) -> Plain:
-        """A row as a spot check shows it: no grade and no guess that could sway the reviewer."""
+    def _blind(self, suspect: Suspect, plan: Plan) -> Plain:
+        """A row without any grade or guess that could sway the reviewer."""
         is_target = [column.role == "target" for column in self.record.columns]
         nothing = replace(
             suspect, recorded=NO_GRADE, suggested=NO_GRADE, probability_wrong=0.0, expected_distance=0.0,
             cells=tuple(None if hidden else cell for cell, hidden in zip(suspect.cells, is_target, strict=True)),
             posterior=(), contributions=(), words=(), similar=(),
         )  # fmt: skip
-        return {**asdict(nothing), "reasons": [BLIND], "plan": "spot check", "is_blind": True}
+        reason, words = (BLIND, "spot check") if plan.is_spot_check else (AGAIN, "shown again")
+        return {**asdict(nothing), "reasons": [reason], "plan": words, "is_blind": True}
+
+    def _settled(self) -> dict[int, str]:
+        """Settled grades by row; disputed ones are skipped."""
+        states = settled_states(self.store.history(), self._repeats)
+        return {row: one.grade for row, one in sorted(states.items()) if one.grade and not one.is_disputed}
 
     def _certificates(self) -> list[str]:
         """What every spot check shows so far."""
-        checks = {id(plan): plan for plan in self._plans.values() if plan.is_spot_check}
-        if not checks:
-            return []
-        rows, grades = self.store.trusted()
-        settled = dict(zip(rows, grades, strict=True))
-        return [f"{plan.certificate(settled)}." for plan in checks.values()]
+        settled = self._settled() if self._spot_checks else {}
+        return [f"{plan.certificate(settled)}." for plan in self._spot_checks]
 
     def _plan_words(self, plan: Plan, suspect: Suspect) -> str:
         asked = dict(zip((one.row for one in plan.rows), plan.asked, strict=False)).get(suspect.row)
@@ -202,7 +211,8 @@ class ReviewDesk:
         return row
 
     def _answer(self, event: Event) -> Plain:
-        return {"event": _without_key(event), "state": asdict(self.store.state(event.row))}
+        state = shown_states(self.store.history(event.row), self._repeats)[event.row]
+        return {"event": _without_key(event), "state": asdict(state)}
 
 
 def _without_key(event: Event) -> Plain:

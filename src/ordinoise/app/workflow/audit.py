@@ -105,6 +105,8 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, reviewed: Re
         settled=() if reviewed is None else _settled(found.table, reviewed),
         rounds=() if reviewed is None else reviewed.rounds,
         spot_check=None if reviewed is None else reviewed.spot_check,
+        n_repeated=0 if reviewed is None else reviewed.repeated[0],
+        n_differing=0 if reviewed is None else reviewed.repeated[1],
     )
 
 

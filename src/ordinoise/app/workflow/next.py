@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.app.plan import GAIN, NO_GRADE, SPOT_CHECK, Plan, write_plan
+from ordinoise.app.plan import GAIN, NO_GRADE, REPEAT, SPOT_CHECK, Plan, read_plans, repeats_of, write_plan
 from ordinoise.app.ratings_record import RatersRecord, read_any_record
 from ordinoise.app.record import AuditRecord, Suspect
+from ordinoise.app.review.decisions import DECISIONS, open_decisions
+from ordinoise.app.review.events import states
 from ordinoise.app.tables import read_stored, read_text, write_table
 from ordinoise.app.workflow.audit import LABELS, probability_columns
 from ordinoise.app.workflow.reviewed import check_same, settled_in
@@ -21,7 +23,13 @@ from ordinoise.columns.inference import as_text
 
 
 def plan_next(
-    folder: Path, *, budget: int, is_spot_check: bool = False, confidence: float = 0.95, seed: int = 0
+    folder: Path,
+    *,
+    budget: int,
+    is_spot_check: bool = False,
+    is_repeat: bool = False,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> tuple[str, Plan]:
     """Choose the rows of an audit, or the items of raters, to verify next, and write them into its folder.
 
@@ -35,6 +43,8 @@ def plan_next(
         Number of rows.
     is_spot_check : bool
         Whether to draw rows at random, for a certificate, in place of those that teach most.
+    is_repeat : bool
+        Whether to show some settled rows again, blind, which tells how often reviewers err.
     confidence : float
         Level of the certificate.
     seed : int
@@ -42,14 +52,18 @@ def plan_next(
     """
     record = read_any_record(folder)
     if isinstance(record, RatersRecord):
-        if is_spot_check:
-            raise complain("spot-check", "be of an audit", f"a folder of raters, {str(folder)!r}")
+        if is_spot_check or is_repeat:
+            raise complain("folder", "be of an audit", f"a folder of raters, {str(folder)!r}")
         plan = _items_to_ask(record, budget)
     else:
         check_same(record, Path(record.source))
-        plan = _rows_to_verify(folder, record, budget, is_spot_check, confidence, seed)
+        if is_repeat:
+            plan = _repeats(folder, record, budget, seed)
+        else:
+            plan = _rows_to_verify(folder, record, budget, is_spot_check, confidence, seed)
     if not plan.rows:
-        raise complain("folder", "have rows that are not settled", repr(str(folder)))
+        rule = "have rows that its review settled" if is_repeat else "have rows that are not settled"
+        raise complain("folder", rule, repr(str(folder)))
     name = write_plan(folder, plan)
     write_table(_plan_frame(record, plan), folder / f"{name}.csv")
     return name, plan
@@ -68,6 +82,23 @@ def _rows_to_verify(
     order = np.argsort(-gains, kind="stable")[:budget]
     chosen = tuple(round(float(gain), 6) for gain in gains[order])
     return Plan(GAIN, record.digest, (), (), chosen, (), confidence, _suspects(record, labels[order]))
+
+
+def _repeats(folder: Path, record: AuditRecord, budget: int, seed: int) -> Plan:
+    """Rows that the review of this folder settled, drawn at random; rows that were shown again before are skipped."""
+    repeats = repeats_of(read_plans(folder, record))
+    rows: list[int] = []
+    last = 0
+    if (folder / DECISIONS).exists():
+        with open_decisions(folder, record) as store:
+            events = store.history()
+        last = events[-1].id if events else 0
+        known = states(events).items()
+        rows = sorted(row for row, one in known if one.grade and not one.is_disputed and row not in repeats)
+    drawn = np.random.default_rng([seed, 2]).permutation(np.array(rows, dtype=np.int64))[:budget]
+    labels = _read_labels(folder, record)[drawn]
+    shown = _suspects(record, labels) if len(drawn) else ()
+    return Plan(REPEAT, record.digest, (), (), (), (), record.confidence, shown, after=last)
 
 
 def _spot_check(record: AuditRecord, labels: pl.DataFrame, budget: int, confidence: float, seed: int) -> Plan:

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from ordinoise._validation import Ints, complain
-from ordinoise.app.plan import read_plans
+from ordinoise.app.plan import read_plans, repeats_of
 from ordinoise.app.ratings_record import RatersRecord, is_of_ratings
 from ordinoise.app.record import AuditRecord, Round, read_record
 from ordinoise.app.review.decisions import DECISIONS, open_decisions
+from ordinoise.app.review.repeats import repeated, settled_states
 from ordinoise.app.tables import digest_of, read_table
 from ordinoise.app.workflow.request import Request
 from ordinoise.app.workflow.verified import settled_items
@@ -36,11 +37,14 @@ class Reviewed:
         The audits that were reviewed.
     spot_check : SpotCheck or None
         The last spot check among them.
+    repeated : (int, int)
+        Rows that were graded twice, blind, and those of them that differed.
     """
 
     grades: Mapping[int, tuple[str, str]]
     rounds: tuple[Round, ...] = ()
     spot_check: SpotCheck | None = None
+    repeated: tuple[int, int] = (0, 0)
 
     @property
     def trusted(self) -> Trusted:
@@ -57,7 +61,8 @@ def reviewed_grades(folder: Path, request: Request) -> Reviewed:
         record = read_record(folder)
         check_same(record, request.file)
         settled = settled_in(folder, record)
-        found = Reviewed(settled, (*record.rounds, record.as_round), last_spot_check(folder, record, settled))
+        certificate, twice = last_spot_check(folder, record, settled), repeated_in(folder, record)
+        found = Reviewed(settled, (*record.rounds, record.as_round), certificate, twice)
     if not found.grades:
         advice = f"settle some with ordinoise review {folder}"
         raise complain("reviewed", "be a folder with settled grades", f"none in {str(folder)!r}", advice)
@@ -70,9 +75,18 @@ def settled_in(folder: Path, record: AuditRecord) -> dict[int, tuple[str, str]]:
     if not (folder / DECISIONS).exists():
         return known
     with open_decisions(folder, record) as store:
-        states = store.states().values()
+        states = settled_states(store.history(), repeats_of(read_plans(folder, record))).values()
     agreed = {one.row: (one.grade, one.reviewer or "") for one in states if one.grade and not one.is_disputed}
     return known | agreed
+
+
+def repeated_in(folder: Path, record: AuditRecord) -> tuple[int, int]:
+    """Rows that were graded twice, blind, in this round and before, and those of them that differed."""
+    if not (folder / DECISIONS).exists():
+        return record.n_repeated, record.n_differing
+    with open_decisions(folder, record) as store:
+        n_repeated, n_differing = repeated(store.history(), repeats_of(read_plans(folder, record)))
+    return record.n_repeated + n_repeated, record.n_differing + n_differing
 
 
 def last_spot_check(folder: Path, record: AuditRecord, settled: Mapping[int, tuple[str, str]]) -> SpotCheck | None:

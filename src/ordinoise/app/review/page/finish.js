@@ -18,7 +18,7 @@ export class Finish {
     const [title, words] = this.summary(counts);
     find("finish-title").textContent = title;
     find("finish-words").textContent = words;
-    const figures = [["changed", counts.changed], ["confirmed", counts.kept], ["skipped", counts.skipped], ["open", counts.open], ["disputed", counts.disputed], ...(counts.checked ? [["spot-checked", counts.checked]] : [])];
+    const figures = [["changed", counts.changed], ["confirmed", counts.kept], ["skipped", counts.skipped], ["open", counts.open], ["disputed", counts.disputed], ...(counts.checked ? [["checked blind", counts.checked]] : [])];
     fill(find("figures"), ...figures.map(([name, count]) => make("div", { "data-figure": name }, make("dt", {}, name), make("dd", {}, String(count)))));
     fill(find("certificates"), ...model.certificates.map((words) => make("p", {}, make("strong", {}, "Spot check: "), words)));
     this.disputes();

@@ -1,0 +1,81 @@
+"""Rows that are shown again, blind: what counts as settled meanwhile, and how often the two answers differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ordinoise.app.review.events import Event, RowState, states
+
+Repeats = Mapping[int, int]
+"""Rows that are shown again, and the last event before that."""
+
+
+@dataclass(frozen=True)
+class _Both:
+    """The state of a row before it was shown again, since then, and the grades chosen since then."""
+
+    first: RowState
+    again: RowState
+    n_again: int
+
+    @property
+    def settled(self) -> RowState:
+        """What counts: the first answer until there is a second; different ones are disputed until a third."""
+        if self.again.grade is None:
+            return self.first
+        if self.again.grade == self.first.grade or self.n_again > 1:
+            return self.again
+        both = (*self.first.grades, *self.again.grades)
+        return replace(self.again, grades=both, is_disputed=True)
+
+    @property
+    def shown(self) -> RowState:
+        """What reviewers see: nothing of the first answer until there is a second."""
+        return self.again if self.again.grade is None else self.settled
+
+
+def settled_states(events: Iterable[Event], repeats: Repeats) -> dict[int, RowState]:
+    """The state of every row that counts for the next audit and for the corrected file."""
+    events = list(events)
+    return states(events) | {row: both.settled for row, both in _both(events, repeats).items()}
+
+
+def shown_states(events: Iterable[Event], repeats: Repeats) -> dict[int, RowState]:
+    """The state of every row as reviewers see it."""
+    events = list(events)
+    return states(events) | {row: both.shown for row, both in _both(events, repeats).items()}
+
+
+def shown_events(events: Iterable[Event], row: int, repeats: Repeats) -> list[Event]:
+    """The events of a row that reviewers see: none before it was shown again, until there is a second answer."""
+    events = list(events)
+    both = _both(events, repeats).get(row)
+    hidden = both is not None and both.again.grade is None
+    return [event for event in events if not hidden or event.id > repeats[row]]
+
+
+def repeated(events: Iterable[Event], repeats: Repeats) -> tuple[int, int]:
+    """How many rows were answered twice, and how many of these differently at the second answer."""
+    events = list(events)
+    undone = {event.undoes for event in events}
+    n_repeated = n_differing = 0
+    for row, both in _both(events, repeats).items():
+        later = (event for event in events if event.row == row and event.id > repeats[row])
+        second = next((event.grade for event in later if event.kind == "grade" and event.id not in undone), None)
+        if second is not None and both.first.grade is not None:
+            n_repeated += 1
+            n_differing += second != both.first.grade
+    return n_repeated, n_differing
+
+
+def _both(events: list[Event], repeats: Repeats) -> dict[int, _Both]:
+    undone = {event.undoes for event in events}
+    found = {}
+    for row, last in repeats.items():
+        before = [event for event in events if event.row == row and event.id <= last]
+        after = [event for event in events if event.row == row and event.id > last]
+        n_again = sum(event.kind == "grade" and event.id not in undone for event in after)
+        nothing = RowState(row)
+        found[row] = _Both(states(before).get(row, nothing), states(after).get(row, nothing), n_again)
+    return found
