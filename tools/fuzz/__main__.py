@@ -37,7 +37,7 @@ READERS: dict[str, type[readers.Reader]] = {
     "decisions": readers.DecisionsReader, "results": readers.ResultsReader, "request": doors.RequestReader,
     "socket": doors.SocketReader, "verbs": doors.VerbReader, "learn": doors.LearnReader,
 }  # fmt: skip
-WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "feather", "excel", "matrix", "embeddings", "svmlight", "audit", "noise", "decisions", "results", "request", "socket")  # fmt: skip
+WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "feather", "excel", "lines", "matrix", "embeddings", "svmlight", "audit", "noise", "decisions", "results", "request", "socket")  # fmt: skip
 OUTCOMES = ("refused", "accepted", "traceback", "crash", "hang", "lost")
 MOST_MEMORY = 12 * 2**30  # bytes of address space, far above what an input needs; a round number, chosen by no run
 SECONDS_TO_START = 300.0

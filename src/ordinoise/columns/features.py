@@ -96,7 +96,7 @@ def is_row_number(column: pl.Series) -> bool:
     """Whether a column counts the rows from 0 or 1, in a file of at least 20 rows."""
     if not column.dtype.is_integer() or len(column) < FEW or column.null_count() or column.item(0) not in (0, 1):
         return False
-    return bool((column.cast(pl.Int64).to_numpy() == np.arange(len(column)) + column.item(0)).all())
+    return bool((column.to_numpy() == np.arange(len(column)) + column.item(0)).all())
 
 
 def features_of(frame: pl.DataFrame, columns: Sequence[ColumnFindings]) -> pl.DataFrame:

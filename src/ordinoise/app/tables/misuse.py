@@ -135,7 +135,9 @@ def _holds_grades(column: pl.Series, name: str, target: str, ranks: Ints, classe
 
 
 def _is_whole(values: pl.Series) -> bool:
-    return bool((values.drop_nulls() % 1 == 0).all())
+    """Whether all are whole numbers that floating point holds exactly."""
+    numbers = values.drop_nulls()
+    return bool(((numbers % 1 == 0) & (numbers.abs() < 2**53)).all())
 
 
 def _kappa(one: Ints, other: Ints, n_classes: int) -> float:
