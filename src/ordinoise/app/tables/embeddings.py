@@ -71,7 +71,8 @@ def _from_numpy(path: Path) -> Floats:
         got = f"shape {getattr(stored, 'shape', None)} in {str(path)!r}"
         raise complain("embeddings", "hold a matrix of numbers, one row per vector", got)
     check_size(path, *stored.shape)
-    return np.asarray(stored, dtype=np.float64)
+    with np.errstate(all="ignore"):  # odd bit patterns of other widths; what is not finite is refused below
+        return np.asarray(stored, dtype=np.float64)
 
 
 def _from_table(path: Path) -> Floats:
