@@ -120,6 +120,12 @@ GOOD: dict[str, list[Any]] = {
     "systems": [None, list("ab" * 6)],
     "judge_classes": [None, range(K)],
     "n_next": [20, 0, 3],
+    "sizes": [100, [40, 60]],
+    "checked": [20, [10, 15]],
+    "wrong": [2, [1, 0], 0],
+    "undecided": [0, 3, [1, 2]],
+    "probability_wrong": [RNG.random(N), np.zeros(N)],
+    "n_checks": [5, 1, 50],
 }
 WEIRD: list[Any] = [
     None, True, "", "text", b"bytes", -1, 0, 1, 2.5, 10**30, math.nan, math.inf, -math.inf, [], [[]], [None], [math.nan], ["a", "b"],

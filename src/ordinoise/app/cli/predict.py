@@ -52,6 +52,7 @@ def predict(
     from ordinoise.app.workflow.model import predict_file, write_predictions
 
     is_text = not json if out is None else out.suffix.lower() in (".csv", ".tsv")
+    unseen: list[str] = []
     frame = predict_file(
         model,
         file,
@@ -61,10 +62,13 @@ def predict(
         header=not no_header,
         embeddings=embeddings,
         text_model=text_model,
-        on_unseen=lambda sentence: say(console(stderr=True), f" {sentence}", bold="Careful:"),
+        on_unseen=unseen.append,
     )
     if out is not None:
         write_predictions(frame, file, out)
+    for sentence in unseen:
+        say(console(stderr=True), f" {sentence}", bold="Careful:")
+    if out is not None:
         counts = frame[next(name for name in frame.columns if name.startswith("predicted_"))].value_counts(sort=True)
         grades = {str(grade): count for grade, count in counts.rows()}
         if json:

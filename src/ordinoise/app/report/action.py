@@ -51,11 +51,14 @@ def _quoted(name: str) -> str:
 def _spot_check(record: AuditRecord, place: str) -> Step:
     n_left = max(record.n_left, 1)
     n_rows = min(SPOT_CHECK, n_left)
+    command = f"ordinoise next {place} --spot-check --budget {n_rows}"
+    if n_rows == n_left:
+        return Step(f"Is it enough? {counted(n_rows, 'row')}: few enough to check every one.", command)
     most = percent(spot_check(n_left, n_rows, 0).at_most / n_left)
     return Step(
         f"Is it enough? Check {counted(n_rows, 'random row')}: if none is wrong, at most {most} of the remaining "
         "grades are, with 95% confidence, whatever the model believes.",
-        f"ordinoise next {place} --spot-check --budget {n_rows}",
+        command,
     )
 
 

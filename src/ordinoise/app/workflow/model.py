@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, write_whole
+from ordinoise._text import shortened
 from ordinoise._validation import as_choice, as_number, complain
 from ordinoise.app.tables import (
     ColumnFindings,
@@ -185,7 +186,7 @@ def unseen_categories(model: OrdinalClassifierBase, features: pl.DataFrame) -> l
         unseen = column.filter(~column.is_in(list(known))).drop_nulls()
         if len(unseen):
             names = unseen.unique(maintain_order=True).to_list()
-            shown = ", ".join(repr(name) for name in names[:MOST_NAMED])
+            shown = ", ".join(shortened(repr(name)) for name in names[:MOST_NAMED])
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
             found.append(
                 f"column {column.name!r} has categories that the model never saw, read as missing in "
