@@ -75,6 +75,7 @@ def _ends(code: str, timeout_s: float) -> None:
 slow = pytest.mark.slow
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
 @pytest.mark.parametrize("name", ["boosting", pytest.param("network", marks=slow), pytest.param("blend", marks=slow)])
 def test_a_fork_after_a_boosting_fit_learns_and_predicts_as_its_parent(name: str) -> None:

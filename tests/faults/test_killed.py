@@ -128,6 +128,7 @@ def test_a_stopped_audit_says_so_by_its_code_and_leaves_nothing(number: signal.S
     assert [path.name for path in table.parent.iterdir()] == ["table.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "code"), [pytest.param(signal.SIGINT, 0, marks=pytest.mark.slow), (signal.SIGTERM, 143)], ids=str
 )

@@ -39,6 +39,7 @@ def table(tmp_path: Path) -> Path:
     return tmp_path / "table.csv"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["audit", pytest.param("fit", marks=pytest.mark.slow)])
 def test_folders_and_their_files_keep_to_a_private_umask(verb: str, table: Path) -> None:
     assert _modes("077", table, verb, *WORDS) == {(True, "700"), (False, "600")}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ordinoise._text import percent
-from ordinoise.audit.certificate import repeat_error
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.names import LISTED
 
@@ -29,6 +28,8 @@ def reviewer_words(record: AuditRecord) -> str:
     """How often reviewers err themselves, by rows that they graded twice; empty without any."""
     if not record.n_repeated:
         return ""
+    from ordinoise.audit.certificate import repeat_error  # here: a prediction needs none of it
+
     share, low, high = repeat_error(record.n_repeated, record.n_differing)
     twice = f"{record.n_repeated:,} rows were graded twice, blind; {record.n_differing:,} differed"
     error = f"about {percent(share)} of a reviewer's grades are wrong ({percent(low)} to {percent(high)})"

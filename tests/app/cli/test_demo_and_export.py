@@ -50,6 +50,7 @@ def test_bad_input_is_one_sentence_and_exit_code_2(words: tuple[str, ...], sente
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
+@pytest.mark.slow
 def test_export_writes_what_the_model_says_and_never_over_a_file(tmp_path: Path) -> None:
     runtime = pytest.importorskip("onnxruntime")
     data = synthetic(50, random_state=0)

@@ -270,6 +270,7 @@ def test_known_noise_and_trust_are_taken_at_their_word(folder: Path, tmp_path: P
     assert (audited["noise"]["source"], audited["wrong"], audited["n_suspects"]) == ("trusted", 0, 0)
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_model_whatever_the_number_of_jobs(folder: Path, tmp_path: Path) -> None:
     words = (folder / "table.csv", "--target", "quality", *ORDER, "--learner", "mlp")
     for jobs in ("1", "2"):

@@ -150,6 +150,7 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_report(opened: Page) -> Non
     assert opened.evaluate("location.hash") == "#main"
 
 
+@pytest.mark.slow
 def test_it_prints_upright_and_its_rows_across(opened: Page) -> None:
     sheets = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", opened.pdf())
     is_wide = [float(width) > float(height) for width, height in sheets]

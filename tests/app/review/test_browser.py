@@ -155,6 +155,7 @@ def test_a_share_that_too_few_rows_left_open_is_not_drawn_as_none(
     assert tab.complaints == []
 
 
+@pytest.mark.slow
 def test_two_tabs_at_once_and_two_reviewers(
     server: Server, context: BrowserContext, chromium: Browser, audit: Path
 ) -> None:
@@ -191,6 +192,7 @@ def test_two_tabs_at_once_and_two_reviewers(
     other.close()
 
 
+@pytest.mark.slow
 def test_a_server_killed_in_the_middle_costs_no_decision(server: Server, context: BrowserContext, audit: Path) -> None:
     tab = ReviewPage(context, server.address)
     for _ in range(4):
