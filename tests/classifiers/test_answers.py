@@ -22,6 +22,8 @@ from ordinoise.scoring.sets import calibrate_sets
 
 ASYMMETRIC = adjacent(4, up=0.3, down=0.1)
 FLAT = Doubt("flat-likelihood", "the likelihood is flat")
+FEW = Doubt("few-samples", "only 200 samples")
+NEIGHBORS = Doubt("only-neighbors", "nearly all noise is between neighbours")
 MOVED = Doubt("moved-grade", "a grade is recorded as another")
 pytestmark = pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 
@@ -39,6 +41,11 @@ def estimated(*doubts: Doubt, answer: str = "", matrix: Any = ASYMMETRIC) -> Noi
         (estimated(), -4.0, "trusting"),
         (estimated(FLAT), 3.0, "cautious"),
         (estimated(FLAT), 1.9, "trusting"),
+        (estimated(FEW), 0.1, "corrected"),
+        (estimated(FEW, FLAT), 0.1, "corrected"),
+        (estimated(FEW), -0.1, "trusting"),
+        (estimated(FEW, NEIGHBORS), 1.9, "trusting"),
+        (estimated(FEW, NEIGHBORS), 2.1, "cautious"),
         (estimated(MOVED), 9.0, "trusting"),
         (estimated(matrix=np.eye(4)), None, "trusting"),
     ],
@@ -57,6 +64,19 @@ def test_a_second_pass_needs_noise_that_a_grader_can_make() -> None:
     assert not may_correct(estimated(matrix=np.eye(4)))
     answers = [with_first_answer(estimated(*doubts)).answer for doubts in ((), (FLAT,), (MOVED,))]
     assert answers == ["corrected", "cautious", "trusting"]
+
+
+def test_a_few_verified_labels_are_known_but_do_not_settle_a_doubt() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    labels = np.digitize(X[:, 0] + rng.logistic(scale=0.4, size=200), [-1, 0, 1])  # clean, overlapping
+    rows = np.argsort(X[:, 0])[:60]
+    true = np.full(60, 3)  # the lowest rows are verified as of the highest grade, to see that they count
+    few = OrdinalClassifier(**FAST).fit(X, labels, trusted=(rows[:19], true[:19]))
+    assert few.noise_.answer == "trusting"
+    assert few.predict(X[rows[:5]]).mean() > OrdinalClassifier(**FAST).fit(X, labels).predict(X[rows[:5]]).mean() + 1
+    many = OrdinalClassifier(**FAST).fit(X, labels, trusted=(rows[:20], true[:20]))
+    assert (many.noise_.answer, many.noise_.reason) == ("corrected", "verified labels are among the rows")
 
 
 def _data(n: int = 700) -> tuple[Any, Any, Any]:

@@ -11,7 +11,7 @@ from scipy import stats
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimation.score.bootstrap import posterior_draws
-from ordinoise.estimation.score.doubts import doubts_about_columns
+from ordinoise.estimation.score.doubts import doubts_about_columns, saved_error
 from ordinoise.estimation.score.likelihood import score_likelihood
 from ordinoise.estimation.score.links import LINKS
 from ordinoise.estimation.score.specification import predictable_surprise
@@ -87,6 +87,20 @@ def test_columns_that_say_nothing_are_a_doubt() -> None:
     fit = score_likelihood(chances, labels)
     doubts = doubts_about_columns(rng.normal(size=(600, 2)), fit, chances, labels, 0)
     assert [doubt.code for doubt in doubts] == ["no-signal"]
+
+
+@pytest.mark.parametrize(("strength", "codes"), [(0.3, ["weak-columns"]), (1.0, [])])
+def test_columns_that_explain_little_are_a_doubt(strength: float, codes: list[str]) -> None:
+    rng = np.random.default_rng(4)
+    score = strength * rng.normal(size=2000)
+    labels = np.digitize(score + rng.logistic(scale=0.5, size=2000), [-1, -0.3, 0.3, 1])
+    above = stats.logistic(scale=0.5).cdf(score[:, None] - [-1, -0.3, 0.3, 1])
+    chances = -np.diff(np.column_stack([np.ones(2000), above, np.zeros(2000)]), axis=1)
+    fit = score_likelihood(chances, labels)
+    assert [doubt.code for doubt in doubts_about_columns(None, fit, chances, labels, 0)] == codes
+    predicted = (np.cumsum(chances, axis=1) < 0.5).sum(axis=1)
+    oracle = 1 - np.abs(predicted - labels).mean() / np.abs(np.median(labels) - labels).mean()
+    assert saved_error(chances, labels) == pytest.approx(oracle)
 
 
 def test_a_learner_that_is_too_sure_of_itself_still_says_something() -> None:

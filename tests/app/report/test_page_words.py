@@ -196,6 +196,7 @@ def test_every_code_has_a_meaning_of_its_own() -> None:
         "moved-grade": "usually recorded as another" in MEANINGS["moved-grade"],
         "predicted-surprise": "the columns show which" in MEANINGS["predicted-surprise"],
         "no-signal": "hardly help to predict" in MEANINGS["no-signal"],
+        "weak-columns": "explain little" in MEANINGS["weak-columns"],
         "too-few-rows": "so few rows" in MEANINGS["too-few-rows"],
     } == dict.fromkeys(MEANINGS, True)
 

@@ -44,6 +44,10 @@ MEANINGS = {
         "One table of errors for all rows does not describe that."
     ),
     "no-signal": "The columns hardly help to predict the grade, so a wrong grade cannot stand out.",
+    "weak-columns": (
+        "The columns explain little of the grades. What they do not show looks like noise, although the grades may be "
+        "right."
+    ),
     "maybe-clean": "It is also possible that the grades have no noise at all.",
     "too-few-rows": "With so few rows, noise cannot be distinguished from chance.",
 }

@@ -10,7 +10,14 @@ import numpy as np
 
 from ordinoise._validation import Ints
 from ordinoise.classifiers._progress import fit_progress
-from ordinoise.classifiers.blend.answers import NOTHING_LEARNED, chosen_answer, gain_of, has_learned, may_correct
+from ordinoise.classifiers.blend.answers import (
+    ENOUGH_VERIFIED,
+    NOTHING_LEARNED,
+    chosen_answer,
+    gain_of,
+    has_learned,
+    may_correct,
+)
 from ordinoise.classifiers.blend.members import CLASS_SHARES, Recorded, SharesCandidate
 from ordinoise.classifiers.blend.mixture import Blend, fitted_blend
 from ordinoise.estimation.base import warn_of_doubts
@@ -67,7 +74,8 @@ def _chosen_blend(
     on_fit: Callable[[], None],
 ) -> Blend:
     """The blend that the evidence prefers, or that was asked for; sets `noise_`."""
-    corrected, verified, asked = None, trusted is not None, model.answer
+    corrected, asked = None, model.answer
+    verified = trusted is not None and len(trusted[0]) >= ENOUGH_VERIFIED
     assert model.folds_ is not None
     if asked == "auto" and not verified and not has_learned(trusting, plain, model.decision):
         model.noise_ = replace(found, answer="trusting", reason=NOTHING_LEARNED)
@@ -77,7 +85,10 @@ def _chosen_blend(
     gain = None if corrected is None else gain_of(trusting, corrected, found, plain)
     answer, reason = chosen_answer(asked, found, gain, verified=verified)
     model.noise_ = replace(found, answer=answer, reason=reason)
-    return trusting if corrected is None or answer == "trusting" else corrected
+    if corrected is not None and answer != "trusting":
+        return corrected
+    # What was verified is known, whatever is made of the other labels.
+    return trusting if trusted is None else model._fitted_blend(plain.with_trusted(trusted), model.folds_, seed, on_fit)
 
 
 def _class_shares(data: Recorded, folds: Ints, seed: int) -> Blend:

@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimation.score.specification import predictable_surprise
+from ordinoise.labels import decide
 from ordinoise.noise import Doubt
 
 if TYPE_CHECKING:
@@ -29,7 +30,11 @@ PREDICTED = 3.0
 between 2.2 and 10.4 where rows differ in overlap or noise."""
 NO_BETTER = 2.0
 """Standard errors that held-out predictions must gain over the class shares alone. A convention."""
-MAY_BE_OVERLAP = {"moved-grade", "only-neighbors", "predicted-surprise", "no-signal"}
+LITTLE = 0.1
+"""Share of the error of always predicting the middle grade that held-out predictions must save: where they save less,
+whatever the columns do not show looks like noise. On seeds 100 to 102 of `studies.harm`, 200 rows, they saved .05 where
+the score cannot follow the grades (checkerboard), and .28 or more elsewhere, noisy labels included."""
+MAY_BE_OVERLAP = {"moved-grade", "only-neighbors", "predicted-surprise", "no-signal", "weak-columns"}
 """Doubts under which all of the noise found may be overlap: the rate may be zero."""
 
 
@@ -73,13 +78,25 @@ def doubts_about_columns(
     if gained < NO_BETTER:
         sentence = f"the columns say next to nothing about the label (z = {gained:.1f} over the class shares alone)"
         return [Doubt("no-signal", sentence)]
+    weak, saved = [], saved_error(probabilities, ranks)
+    if saved < LITTLE:
+        sentence = (
+            f"the columns explain little (predictions save {max(saved, 0):.0%} of the middle grade's error), "
+        )
+        weak = [Doubt("weak-columns", sentence + "so that whatever they do not show looks like noise")]
     if fit.family_weights.get("none", 0.0) > 1 - UNDECIDED or not _are_numbers(features):
-        return []
+        return weak
     value = predictable_surprise(features, fit.recorded[fit.cells], ranks, seed, groups)
     if value < PREDICTED:
-        return []
+        return weak
     sentence = f"the columns predict where the fit is surprised (t = {value:.1f}): noise or overlap depends on the row"
-    return [Doubt("predicted-surprise", sentence)]
+    return [*weak, Doubt("predicted-surprise", sentence)]
+
+
+def saved_error(probabilities: Floats, ranks: Ints) -> float:
+    """Share of the absolute error of always predicting the middle grade that the median predictions save."""
+    middle = np.abs(np.sort(ranks)[(len(ranks) - 1) // 2] - ranks).sum()
+    return float(1 - np.abs(decide(probabilities, "median") - ranks).sum() / middle) if middle else 0.0
 
 
 def gain_over_shares(probabilities: Floats, ranks: Ints) -> float:
