@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 from rich.console import Console
@@ -267,47 +268,29 @@ def noise_entropy(matrix: Floats, shares: Floats) -> float:
     return float(-shares @ (matrix * logs).sum(axis=1))
 
 
-def bounded_errors(problem: Problem, network: Any, bound: float | None, matrix: Floats, seed: int) -> list[float]:
-    """Errors with the noise known: early stopping with averaged weights, with the weights as they are; 60 epochs."""
+def bounded_error(problem: Problem, model: Any, matrix: Floats, *, bounded: bool) -> float:
+    """Error of the classifier, its training loss kept above the entropy of the noise or as it is."""
     import torch
 
-    from ordinoise.crossfit import split_rows
-    from ordinoise.learners.torch import Objective, TrainingSettings, train
-    from ordinoise.learners.torch.modules import default_model, model_on
-    from ordinoise.learners.torch.samples import array_batches, logits_of
+    from ordinoise.classifiers import torch as module
+    from ordinoise.learners.torch import Objective
+
+    shares = np.bincount(problem.true, minlength=problem.n_classes) / len(problem.true)
+    bound, usual = noise_entropy(matrix, shares), module.objective_for
 
     @dataclass(frozen=True, eq=False)
     class Bounded(Objective):
         def total(self, logits: torch.Tensor, batch: Any) -> torch.Tensor:
             sum_ = super().total(logits, batch)
-            if bound is None or not torch.is_grad_enabled():
-                return sum_
-            least = bound * len(batch.labels)
-            return (sum_ - least).abs() + least
+            least = bound * batch.weights.sum()
+            return (sum_ - least).abs() + least if torch.is_grad_enabled() else sum_
 
-    rows, held_out = split_rows(problem.recorded, np.ones(len(problem.recorded)), 0.1, np.random.default_rng(seed))
-    assert held_out is not None
-    X, weights = problem.X, np.ones(len(problem.X))
-    training = array_batches(X, problem.recorded, weights, None, rows, 16, True, seed)
-    validation = array_batches(X, problem.recorded, weights, None, held_out, 1024, False, seed)
-    objective = Bounded("forward", torch.from_numpy(matrix[None]))
-    head = problem.n_classes, "ordered", np.bincount(problem.recorded, minlength=problem.n_classes).astype(float)
-    found = []
-    for settings, part in (
-        (TrainingSettings(max_epochs=60, averages=True, device="cpu", seed=seed), validation),
-        (TrainingSettings(max_epochs=60, device="cpu", seed=seed), validation),
-        (TrainingSettings(max_epochs=60, device="cpu", seed=seed), None),
-    ):
-        torch.manual_seed(seed)
-        if network is None:
-            center, scale = X[rows].mean(axis=0), X[rows].std(axis=0)
-            model = default_model(training, (50,), "relu", (center, scale), *head)
-        else:
-            model = model_on(network, training, None, *head)
-        trained = train(model, training, objective, settings, validation=part).model
-        predicted = (logits_of(trained, problem.X_test) > 0).sum(axis=1)
-        found.append(float(np.abs(predicted - problem.test).mean()))
-    return found
+    def chosen(*task: Any) -> Objective:
+        objective = usual(*task)
+        return Bounded(objective.loss, objective.table) if bounded else objective
+
+    with patch.object(module, "objective_for", chosen):
+        return error(model, problem, problem.recorded)
 
 
 def study_bound(options: argparse.Namespace) -> None:
@@ -315,21 +298,27 @@ def study_bound(options: argparse.Namespace) -> None:
     cases: dict[str, tuple[Callable[[int], Problem], Any, float]] = {
         "digits, regular CNN": (digits, regular_cnn, RATE),
         "digits, bare CNN": (digits, bare_cnn, RATE),
-        "synthetic, 50 units": (lambda seed: table(options.data_dir, "synthetic", 1000, seed), None, RATE),
-        "computer, 50 units": (lambda seed: table(options.data_dir, "computer", 1000, seed), None, 0.1),
+        "synthetic, default network": (lambda seed: table(options.data_dir, "synthetic", 1000, seed), None, RATE),
+        "computer, default network": (lambda seed: table(options.data_dir, "computer", 1000, seed), None, 0.1),
     }
+    ways: dict[str, dict[str, Any]] = {"defaults": {}, "60 epochs": {"early_stopping": False, "max_iter": 60}}
     for name, (make, network, rate) in cases.items():
         found: list[list[float]] = []
         for seed in options.seeds:
             problem = make(seed)
             matrix = inverse_decay(problem.n_classes, rate)
-            shares = np.bincount(problem.true, minlength=problem.n_classes) / len(problem.true)
-            bounds = (None, noise_entropy(matrix, shares))
-            found.extend(bounded_errors(problem, network, bound, matrix, seed) for bound in bounds)
-        means = np.array(found).reshape(-1, 2, 3).mean(axis=0)  # (bound or not, way)
-        lines.append([name, *(f"{mean:.3f}" for mean in means.T.ravel())])
+            found.append([
+                bounded_error(
+                    problem,
+                    OrdinalTorchClassifier(network, noise=matrix, device="cpu", random_state=seed, **settings),
+                    matrix,
+                    bounded=bounded,
+                )
+                for settings in ways.values()
+                for bounded in (False, True)
+            ])  # fmt: skip
+        lines.append([name, *(f"{mean:.3f}" for mean in np.mean(found, axis=0))])
         CONSOLE.print(" | ".join(lines[-1]), highlight=False)
-    ways = ("early stopping, averages", "early stopping, no averages", "60 epochs")
     columns = ["noise known", *(name for way in ways for name in (way, "and bound"))]
     show(f"Training loss bounded below by the entropy of the noise, {len(options.seeds)} seeds", columns, lines)
 
