@@ -7,13 +7,23 @@ Labels may be whole numbers with gaps, ordered categoricals of pandas, polars or
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordinoise._validation import Floats, Ints, as_choice, as_floats, as_ranks, as_same_length, complain
+from ordinoise._validation import (
+    Floats,
+    Ints,
+    as_choice,
+    as_floats,
+    as_noise_matrix,
+    as_ranks,
+    as_same_length,
+    complain,
+)
 from ordinoise._warning import warn_caller
 
 RULES = ("median", "mode", "mean")
@@ -146,17 +156,84 @@ def ranks_of(argument: str, y: Any, classes: NDArray[Any]) -> Ints:
     return as_ranks(argument, column, classes)
 
 
-def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> tuple[Ints, Ints]:
-    """Row numbers and true ranks of verified samples, from a pair of row numbers and true labels."""
-    if not isinstance(trusted, (tuple, list)) or len(trusted) != 2:
-        raise complain("trusted", "be a pair of row numbers and true labels", repr(trusted)[:60])
-    rows, labels = (as_column("trusted", part) for part in trusted)
+@dataclass(frozen=True, eq=False)
+class Verified:
+    """Labels that people verified, who may err themselves: what ``trusted=`` takes in place of a pair.
+
+    Attributes
+    ----------
+    rows : int array of shape (n_verified,)
+        Numbers of the verified rows.
+    labels : column of shape (n_verified,)
+        What the verifier called them.
+    noise : array of shape (n_classes, n_classes) or (n_verified, n_classes, n_classes), optional
+        Noise of the verifier, ``[true, verified]``, or one matrix for each row. By default the labels are right.
+    is_recorded : bool array of shape (n_verified,), optional
+        Whether a row has a recorded label too. In a row without one `y` must hold the verified label; models learn
+        from it, the estimate of the noise does not. By default all have one.
+    """
+
+    rows: Any
+    labels: Any
+    noise: Any = None
+    is_recorded: Any = None
+
+
+class VerifiedRanks(NamedTuple):
+    """Checked verified labels: row numbers, ranks, one matrix ``[true, verified]`` for each row, and who has a record.
+
+    Shapes (n_verified,), (n_verified,), (n_verified, n_classes, n_classes) and (n_verified,).
+    """
+
+    rows: Ints
+    ranks: Ints
+    matrices: Floats
+    is_recorded: NDArray[np.bool_]
+
+    @property
+    def likelihood(self) -> Floats:
+        """Probability of each verdict under every true class, shape (n_verified, n_classes)."""
+        return np.asarray(self.matrices[np.arange(len(self.rows)), :, self.ranks])
+
+    def among(self, chosen: Ints) -> VerifiedRanks | None:
+        """Those of some rows, by their positions among these, which are sorted; None if there are none."""
+        known = np.isin(self.rows, chosen)
+        if not known.any():
+            return None
+        at = np.searchsorted(chosen, self.rows[known])
+        return VerifiedRanks(at, self.ranks[known], self.matrices[known], self.is_recorded[known])
+
+
+def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> VerifiedRanks:
+    """Verified labels, checked: from a pair of row numbers and true labels, or from `Verified`."""
+    if not isinstance(trusted, Verified):
+        if not isinstance(trusted, (tuple, list)) or len(trusted) != 2:
+            raise complain("trusted", "be a pair of row numbers and true labels, or Verified", repr(trusted)[:60])
+        trusted = Verified(*trusted)
+    rows, labels = (as_column("trusted", part) for part in (trusted.rows, trusted.labels))
     as_same_length("trusted labels", len(labels), "their row numbers", len(rows))
     if rows.dtype.kind not in "iu" or len(rows) == 0 or rows.min() < 0 or rows.max() >= n_samples:
         raise complain("trusted rows", f"be row numbers from 0 to {n_samples - 1}", repr(rows)[:60])
     if len(np.unique(rows)) < len(rows):
         raise complain("trusted rows", "name every row once", "some twice")
-    return rows.astype(np.int64), as_ranks("trusted labels", labels, classes)
+    is_recorded = np.ones(len(rows), dtype=bool)
+    if trusted.is_recorded is not None:
+        is_recorded = as_column("is_recorded", trusted.is_recorded).astype(bool)
+        as_same_length("is_recorded", len(is_recorded), "the trusted rows", len(rows))
+    matrices = _verifier_matrices(trusted.noise, len(rows), len(classes))
+    return VerifiedRanks(rows.astype(np.int64), as_ranks("trusted labels", labels, classes), matrices, is_recorded)
+
+
+def _verifier_matrices(noise: Any, n_verified: int, n_classes: int) -> Floats:
+    """The matrix of each verified row."""
+    if noise is None:
+        noise = np.eye(n_classes)
+    if np.ndim(noise) != 3:
+        noise = as_noise_matrix(noise, n_classes)[None]
+    if len(noise) not in (1, n_verified):
+        raise complain("noise of the verified labels", f"have one matrix, or one for each of {n_verified}", len(noise))
+    checked = np.stack([as_noise_matrix(one, n_classes) for one in noise])
+    return np.broadcast_to(checked, (n_verified, n_classes, n_classes))
 
 
 def _as_classes(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from ordinoise.classifiers.blend.mixture import blend_weights
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.estimation import IdentifiabilityWarning
+from ordinoise.labels import Verified, trusted_ranks
 from sklearn_failures import TEXT_CHECKS
 
 ASYMMETRIC = adjacent(4, up=0.4, down=0.02)
@@ -182,11 +183,24 @@ def test_a_settled_label_speaks_for_one_grade_and_the_others_for_what_the_noise_
     table = Table(X, Filling.of(X, []))
     data = Recorded(table, NOISY, np.ones(len(Y)), ASYMMETRIC[None])
     rows = np.array([3, 40])
-    settled = data.with_trusted((rows, Y[rows]))
+    settled = data.with_trusted(trusted_ranks((rows, Y[rows]), np.arange(4), len(Y)))
     expected = data.likelihood.copy()
     expected[rows] = np.eye(4)[Y[rows]]
     np.testing.assert_array_equal(settled.likelihood, expected)
     np.testing.assert_array_equal(data.ranks, NOISY)
+
+
+def test_a_verifier_who_errs_counts_beside_the_record_and_alone_without_one() -> None:
+    table, errs = Table(X, Filling.of(X, [])), adjacent(4, up=0.1, down=0.3)
+    data = Recorded(table, NOISY, np.ones(len(Y)), ASYMMETRIC[None])
+    rows = np.array([3, 40, 41])
+    said = np.array([NOISY[3], NOISY[40], 3])
+    verified = Verified(rows, said, noise=errs, is_recorded=[True, True, False])
+    settled = data.with_trusted(trusted_ranks(verified, np.arange(4), len(Y)))
+    expected = errs[:, said].T * ASYMMETRIC[:, NOISY[rows]].T
+    expected[2] = errs[:, 3]
+    np.testing.assert_allclose(settled.likelihood[rows], expected / expected.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(settled.matrices.sum(axis=2), 1)
 
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")

@@ -14,6 +14,8 @@ from ordinoise.estimation.score.families import FAMILY_NAMES, noise_family
 from ordinoise.estimation.score.likelihood import LikelihoodFit, score_likelihood
 from ordinoise.estimation.score.links import LINKS
 from ordinoise.estimation.score.objective import Objective
+from ordinoise.estimation.score.verdicts import Verdicts
+from ordinoise.labels import Verified
 from ordinoise.noise import adjacent, inverse_decay
 
 UP, DOWN, LOG_POWER = [1.8, 1.0, 1.5], [2.6, 2.2, 2.9], 0.3
@@ -43,6 +45,13 @@ def rate_of(fit: LikelihoodFit) -> float:
     return float(1 - fit.class_shares @ fit.noise_matrix.diagonal())
 
 
+def verdicts(counts: Floats, matrix: Floats) -> Verdicts:
+    """Verdicts of one verifier, from counts ``[cell, verdict, recorded]``."""
+    cell, verdict, recorded = np.nonzero(counts)
+    entries = np.column_stack([np.zeros(len(cell), dtype=np.int64), cell, recorded, verdict])
+    return Verdicts(matrix[None], entries, counts[cell, verdict, recorded])
+
+
 def distance(one: Floats, other: Floats) -> float:
     return float(np.abs(one - other).mean())
 
@@ -50,13 +59,14 @@ def distance(one: Floats, other: Floats) -> float:
 @pytest.mark.parametrize(
     ("name", "link"), [*((name, "logit") for name in FAMILY_NAMES), *(("power_decay", link) for link in LINKS)]
 )
-@pytest.mark.parametrize("knowing", [False, True])
-def test_gradient_equals_finite_differences(name: str, link: str, knowing: bool) -> None:
+@pytest.mark.parametrize("knowing", ["", "verified", "verified by one who errs"])
+def test_gradient_equals_finite_differences(name: str, link: str, knowing: str) -> None:
     probabilities, labels = simulated(400, ASYMMETRIC)
     bins, _ = binned_scores(probabilities, labels, np.ones(400), 10, 3)
     curve, family, rng = score_curve(bins, link=link), noise_family(name, 4), np.random.default_rng(3)
     rate = (-1.5, 0.3) if knowing and name != "none" else None
-    trusted = rng.integers(2, size=(30, 4, 4)) * np.eye(4) + (rng.integers(2, size=(30, 4, 4)) if name != "none" else 0)
+    counts = rng.integers(2, size=(30, 4, 4)) * np.eye(4) + (rng.integers(2, size=(30, 4, 4)) if name != "none" else 0)
+    trusted = verdicts(counts, adjacent(4, up=0.1, down=0.2) if "errs" in knowing else np.eye(4))
     objective = Objective(bins, curve, family, rate, trusted if knowing else None)
     here = np.concatenate([curve.start(bins), family.start(0.1)])
     here += 0.1 * rng.normal(size=len(here))
@@ -161,7 +171,8 @@ def test_labels_settled_in_order_of_suspicion_sharpen_the_estimate_and_do_not_bi
     assert informed.noise_rate_sd < 0.7 * alone.noise_rate_sd
 
 
-def test_information_of_settled_labels_is_the_mean_square_of_their_gradient() -> None:
+@pytest.mark.parametrize("matrix", [np.eye(4), adjacent(4, up=0.1, down=0.2)], ids=["right", "errs"])
+def test_information_of_settled_labels_is_the_mean_square_of_their_gradient(matrix: Floats) -> None:
     probabilities, labels = simulated(400, ASYMMETRIC)
     bins, _ = binned_scores(probabilities, labels, np.ones(400), 5, 2)
     curve, family = score_curve(bins), noise_family("power_decay", 4)
@@ -169,22 +180,39 @@ def test_information_of_settled_labels_is_the_mean_square_of_their_gradient() ->
     clean = np.exp(curve.log_probabilities(here[: curve.n_parameters], curve.design(bins)))
     joint = clean[:, :, None] * family.noise_matrix(here[curve.n_parameters :])
     posterior = joint / joint.sum(axis=1, keepdims=True)
+    chances = np.einsum("bkr,kv->bvr", posterior, matrix)
     rng = np.random.default_rng(0)
     chosen = rng.integers(0, 30, size=(10, 4))  # how many of each bin and record are looked at, for whatever reason
 
-    def expansion(trusted: Floats | None) -> tuple[Floats, Floats]:
+    def expansion(trusted: Verdicts | None) -> tuple[Floats, Floats]:
         found = Objective(bins, curve, family, None, trusted).expansion(here)
         return found.gradient, found.information
 
-    drawn = [
-        np.stack([[rng.multinomial(chosen[b, r], posterior[b, :, r]) for r in range(4)] for b in range(10)])
+    counts = [
+        np.stack([[rng.multinomial(chosen[b, r], chances[b, :, r]) for r in range(4)] for b in range(10)])
         .transpose(0, 2, 1)
         .astype(float)
         for _ in range(600)
     ]
+    drawn = [verdicts(each, matrix) for each in counts]
     gradients = np.array([expansion(trusted)[0] for trusted in drawn])
     added = expansion(drawn[0])[1] - expansion(None)[1]
     assert np.abs(np.cov(gradients.T) - added).max() < 0.15 * np.abs(added).max()
+
+
+def test_verdicts_of_one_who_errs_are_no_proof_of_noise_and_do_not_bias_the_estimate() -> None:
+    """A verifier who errs in a tenth of the rows, most of them right: taken at their word, they show wrong records."""
+    clean, rng = clean_probabilities(3_000, 4.0), np.random.default_rng(6)
+    true = (rng.random((3_000, 1)) > clean.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    errs = adjacent(4, up=0.1, down=0.1)
+    rows = rng.permutation(3_000)[:600]
+    said = (rng.random((600, 1)) > errs[true[rows]].cumsum(axis=1)[:, :-1]).sum(axis=1)
+    believed = score_likelihood(clean, true, trusted=(rows, said))
+    weighed = score_likelihood(clean, true, trusted=Verified(rows, said, errs))
+    assert "none" not in {fit.name for fit in believed.fits}
+    assert "none" in {fit.name for fit in weighed.fits}
+    assert rate_of(believed) > 0.05
+    assert rate_of(weighed) < 0.02
 
 
 @pytest.mark.parametrize("believed", [0.1, 0.4])

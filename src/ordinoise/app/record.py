@@ -17,10 +17,10 @@ from ordinoise.audit.certificate import SpotCheck
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
 
-FORMAT, FORMAT_VERSION = "ordinoise-audit", 4
+FORMAT, FORMAT_VERSION = "ordinoise-audit", 5
 RECORD = "audit.json"
 MOST_SHOWN = 10  # suspects in a notebook
-LISTS = ("columns", "suspects", "settled", "rounds", "oddities")
+LISTS = ("columns", "suspects", "settled", "rounds", "oddities", "repeats")
 LARGEST = 2**63  # whole numbers from here on are damage
 
 
@@ -130,6 +130,32 @@ class Settled:
 
 
 @dataclass(frozen=True)
+class Repeat:
+    """A row that was graded twice, blind.
+
+    Attributes
+    ----------
+    row : int
+        Number of the data row in the file, from 0.
+    first, again : str
+        The two grades.
+    reviewer, again_by : str
+        Who gave them.
+    """
+
+    row: int
+    first: str
+    again: str
+    reviewer: str
+    again_by: str
+
+    @property
+    def is_differing(self) -> bool:
+        """Whether the two grades differ."""
+        return self.first != self.again
+
+
+@dataclass(frozen=True)
 class Round:
     """What an audit knew: the settled grades it used, and how many of the others it took to be wrong.
 
@@ -210,8 +236,10 @@ class AuditRecord:
         What else deserves a look.
     spot_check : SpotCheck or None
         The last spot check of an earlier round: about the grades that were not settled when it was drawn.
-    n_repeated, n_differing : int
-        Rows that reviewers graded twice, blind, and those of them that differed.
+    repeats : tuple of Repeat
+        Rows that reviewers graded twice, blind.
+    settled_wrong : float
+        Expected number of settled grades that are wrong themselves, by the errors that the repeats show.
     ordinoise : str
         Version that wrote it.
     says_nothing : bool
@@ -241,8 +269,8 @@ class AuditRecord:
     rounds: tuple[Round, ...] = ()
     oddities: tuple[Oddity, ...] = ()
     spot_check: SpotCheck | None = None
-    n_repeated: int = 0
-    n_differing: int = 0
+    repeats: tuple[Repeat, ...] = ()
+    settled_wrong: float = 0.0
 
     @property
     def certified(self) -> int | None:
@@ -264,6 +292,11 @@ class AuditRecord:
     def n_trusted(self) -> int:
         """Number of settled grades that models learn from: those of graded rows."""
         return sum(not one.is_added for one in self.settled)
+
+    @property
+    def n_differing(self) -> int:
+        """Number of rows that were graded twice, blind, and differently."""
+        return sum(one.is_differing for one in self.repeats)
 
     @property
     def settled_words(self) -> str:
@@ -395,11 +428,13 @@ def _from_plain(found: dict[str, Any]) -> AuditRecord:
             "settled": tuple(Settled(**one) for one in found["settled"]),
             "rounds": tuple(Round(**one) for one in found["rounds"]),
             "oddities": tuple(Oddity(**one | {"rows": tuple(one["rows"])}) for one in found["oddities"]),
+            "repeats": tuple(Repeat(**one) for one in found["repeats"]),
             "spot_check": None if found["spot_check"] is None else SpotCheck(**found["spot_check"]),
         }
     )
     parts = [part for one in record.suspects for part in (*one.contributions, *one.words, *one.similar)]
-    for one in (record, *record.columns, *record.suspects, *record.settled, *record.rounds, *record.oddities, *parts):
+    lists = [one for name in LISTS for one in getattr(record, name)]
+    for one in (record, *lists, *parts):
         check_types(one)
     if len(set(record.classes)) < len(record.classes):
         raise complain("classes", "name every grade once", list(record.classes))
@@ -426,6 +461,7 @@ def _check_settled(record: AuditRecord) -> None:
     if max(rows, default=0) >= max(record.n_rows, 1):
         raise ValueError(f"row {max(rows)} is settled, of {record.n_rows}")
     grades = {grade for one in record.settled for grade in (one.grade, one.recorded) if grade is not None}
+    grades |= {grade for one in record.repeats for grade in (one.first, one.again)}
     if grades - set(record.classes):
         raise ValueError("a settled grade is not among the classes")
 

@@ -26,14 +26,16 @@ def certified_words(record: AuditRecord) -> str:
 
 def reviewer_words(record: AuditRecord) -> str:
     """How often reviewers err themselves, by rows that they graded twice; empty without any."""
-    if not record.n_repeated:
+    if not record.repeats:
         return ""
     from ordinoise.audit.certificate import repeat_error  # here: a prediction needs none of it
 
-    share, low, high = repeat_error(record.n_repeated, record.n_differing)
-    twice = f"{record.n_repeated:,} rows were graded twice, blind; {record.n_differing:,} differed"
+    n_repeated = len(record.repeats)
+    share, low, high = repeat_error(n_repeated, record.n_differing)
+    twice = f"{n_repeated:,} rows were graded twice, blind; {record.n_differing:,} differed"
     error = f"about {percent(share)} of a reviewer's grades are wrong ({percent(low)} to {percent(high)})"
-    return f"{twice}: {error}, some {share * len(record.settled):,.0f} of the {len(record.settled):,} settled ones."
+    n_wrong = f"{record.settled_wrong:,.1f}" if record.settled_wrong < 10 else f"{record.settled_wrong:,.0f}"
+    return f"{twice}: {error}, some {n_wrong} of the {len(record.settled):,} settled ones."
 
 
 def left_out_words(columns: Sequence[ColumnFindings]) -> str:

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.labels import VerifiedRanks
 
 FLOOR = 1e-9
 """Added to every probability: a class of predicted probability 0 may still be the true one."""
@@ -19,12 +20,14 @@ calibration weights. Chosen together on the three sets of `python -m studies.aud
 MOST_CALIBRATION_STEPS = 200  # of L-BFGS; a round number, chosen by no run
 
 
-def posterior(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> Floats:
+def posterior(
+    probabilities: Floats, recorded: Ints, noise_matrix: Floats, verified: VerifiedRanks | None = None
+) -> Floats:
     """Probability of each true class given the features and the recorded label, shape (n_samples, n_classes).
 
-    Bayes' rule: ``P(j | x) noise_matrix[j, recorded]``, scaled to sum to one.
+    Bayes' rule: ``P(j | x) noise_matrix[j, recorded]``, scaled to sum to one; of verified rows given the verdict too.
     """
-    joint = (probabilities + FLOOR) * noise_matrix[:, recorded].T
+    joint = (probabilities + FLOOR) * likelihood_of(recorded, noise_matrix, verified)
     return joint / joint.sum(axis=1, keepdims=True)
 
 
@@ -73,14 +76,17 @@ def deconvolved(
     return true / true.sum(axis=1, keepdims=True)
 
 
-def likelihood_of(recorded: Ints, noise_matrix: Floats, verified: tuple[Ints, Ints] | None = None) -> Floats:
-    """Probability of each record under every true class, shape (n_samples, n_classes).
+def likelihood_of(recorded: Ints, noise_matrix: Floats, verified: VerifiedRanks | None = None) -> Floats:
+    """Probability of each record under every true class, shape (n_samples, n_classes), up to a factor per sample.
 
-    Verified rows, numbers and true classes, allow no class but the true one.
+    Of a verified row it is the probability of record and verdict together, or of the verdict alone if the noise rules
+    out the record beside it.
     """
     likelihood = np.array(noise_matrix[:, recorded].T)
     if verified is not None:
-        likelihood[verified[0]] = np.eye(len(noise_matrix))[verified[1]]
+        verdict = verified.likelihood
+        both = verdict * likelihood[verified.rows]
+        likelihood[verified.rows] = np.where(both.max(axis=1, keepdims=True) > 0, both, verdict)
     return likelihood
 
 

@@ -32,7 +32,7 @@ from ordinoise.classifiers.blend.answers import with_first_answer
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
-from ordinoise.labels import as_column, as_groups, ordered_classes, ranks_of, trusted_ranks
+from ordinoise.labels import VerifiedRanks, as_column, as_groups, ordered_classes, ranks_of, trusted_ranks
 from ordinoise.noise import Noise
 
 # Deconvolution steps, chosen by `studies.audit`: few before calibration, which sharpens too, more without it.
@@ -83,9 +83,10 @@ def find_label_issues(
         longer one counted as two: the ends of the scale, where errors can be larger, gain less by it.
     classes : sequence, optional
         The grades from lowest to highest, if `y` is text or lacks some.
-    trusted : (rows, labels), optional
+    trusted : (rows, labels) or Verified, optional
         Numbers of rows whose true label is known, and those labels; for the default estimator. They are the last in
-        the ranking, and `expected_wrong` is about the other rows.
+        the ranking, and `expected_wrong` is about the other rows. :class:`ordinoise.labels.Verified` says how often
+        the verifier errs.
     groups : column of shape (n_samples,), optional
         Rows of one group (a patient, a query, an item with several labels) are judged by models that saw none of them.
     confidence : float, default=0.95
@@ -200,7 +201,7 @@ def issues_from_probabilities(
     known = None if trusted is None else trusted_ranks(trusted, ordered, len(recorded))
     is_left = np.ones(len(recorded), dtype=bool)
     if known is not None:
-        is_left[known[0]] = False
+        is_left[known.rows] = False
     if estimates:
         record = _estimated(noise, of, checked, recorded, known, as_generator(random_state))
     count: WrongCount | None
@@ -211,12 +212,10 @@ def issues_from_probabilities(
         count = None
         if record.source != "too few rows":
             count = wrong_count(true[is_left], recorded[is_left], record.matrix, record.replicates, level)
-        after = posterior(true, recorded, record.matrix)
+        after = posterior(true, recorded, record.matrix, known)
     else:
         count = wrong_range(record, int(is_left.sum()), level)
-        after = posterior(checked, recorded, credit_in_doubt(len(ordered)))
-    if known is not None:
-        after[known[0]] = np.eye(len(ordered))[known[1]]
+        after = posterior(checked, recorded, credit_in_doubt(len(ordered)), known)
     return issues_from(after, recorded, ordered, record, count, rank_by, library_of(probabilities), ~is_left)
 
 
@@ -225,7 +224,7 @@ def _estimated(
     of: str,
     probabilities: Floats,
     recorded: Ints,
-    known: tuple[Ints, Ints] | None,
+    known: VerifiedRanks | None,
     rng: np.random.Generator,
 ) -> Noise:
     """The noise estimated from probabilities of the recorded label, with the answer that its doubts call for."""

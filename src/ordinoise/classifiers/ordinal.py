@@ -25,7 +25,7 @@ from ordinoise.classifiers.blend.members import (
 )
 from ordinoise.classifiers.blend.mixture import Blend, average, fitted_blend
 from ordinoise.classifiers.blend.rated import consensus_of, rated_blend, rated_items
-from ordinoise.classifiers.blend.recorded import Trusted, noise_estimate, recorded_blend
+from ordinoise.classifiers.blend.recorded import noise_estimate, recorded_blend
 from ordinoise.classifiers.blend.scored import candidates, kind_of
 from ordinoise.classifiers.blend.state import restore, state_of
 from ordinoise.classifiers.blend.table import Filling, Table, counted_grams, sparse_table, text_table
@@ -34,7 +34,7 @@ from ordinoise.columns.coding import Columns
 from ordinoise.columns.texts import Grams
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.resolution import resolve_noise
-from ordinoise.labels import as_column, as_decision, joined_groups, trusted_ranks
+from ordinoise.labels import VerifiedRanks, as_column, as_decision, joined_groups, trusted_ranks
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
 
@@ -189,9 +189,9 @@ class OrdinalClassifier(TableClassifierBase):
             Weights of the samples; rows with zero weight are ignored.
         raters : column of shape (n_samples,), optional
             Who recorded each label, when `noise` holds one matrix per rater, or to estimate the raters of `items`.
-        trusted : (rows, labels), optional
+        trusted : (rows, labels) or Verified, optional
             Numbers of rows whose true label is known, and those labels: the models and the noise estimate use them. The
-            rows may have been chosen by suspicion.
+            rows may have been chosen by suspicion. :class:`ordinoise.labels.Verified` says how often the verifier errs.
         groups : column of shape (n_samples,), optional
             Rows of one group (a patient, a query) are held out together, wherever rows are held out.
         items : column of shape (n_samples,), optional
@@ -247,7 +247,7 @@ class OrdinalClassifier(TableClassifierBase):
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any, groups: Any, items: Any
-    ) -> tuple[Recorded, Any, Trusted | None, Ints]:
+    ) -> tuple[Recorded, Any, VerifiedRanks | None, Ints]:
         """The rows with positive weight: data for the learners, raters, verified rows among them, row numbers."""
         features = self._checked_features(X, reset=True)
         self.classes_, ranks = self._checked_labels(y, features.shape[0], self.classes)
@@ -264,9 +264,7 @@ class OrdinalClassifier(TableClassifierBase):
             self._training_table(X, features, weighted), ranks[weighted], weights[weighted],
             np.eye(len(self.classes_))[None], groups=None if together is None else together[weighted],
         )  # fmt: skip
-        verified = (
-            None if trusted is None else _positions_among(weighted, trusted_ranks(trusted, self.classes_, len(ranks)))
-        )
+        verified = None if trusted is None else trusted_ranks(trusted, self.classes_, len(ranks)).among(weighted)
         return plain, raters, verified, weighted
 
     def predict_proba(self, X: Any) -> Floats:
@@ -357,10 +355,3 @@ class OrdinalClassifier(TableClassifierBase):
 
     def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
         restore(self, settings, arrays)
-
-
-def _positions_among(weighted: Ints, trusted: Trusted) -> Trusted | None:
-    """The verified rows with positive weight, by their positions among the rows with positive weight."""
-    rows, true = trusted
-    known = np.isin(rows, weighted)
-    return (np.searchsorted(weighted, rows[known]), true[known]) if known.any() else None

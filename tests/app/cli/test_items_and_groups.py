@@ -84,7 +84,7 @@ def test_settled_items_settle_every_grade_of_theirs(table: Path) -> None:
     chosen = record.suspects[0]
     with open_decisions(Path("raters"), record) as store:
         store.decide("Ann", chosen.row, "4")
-    rows, grades = reviewed_grades(Path("raters"), Request(table, target="stars", item="id")).trusted
+    rows, grades, *_ = reviewed_grades(Path("raters"), Request(table, target="stars", item="id")).trusted
     stored = pl.read_csv(table)
     assert stored["id"][rows.tolist()].to_list() == [chosen.item] * len(chosen.grades)
     assert grades == ("4",) * len(chosen.grades)

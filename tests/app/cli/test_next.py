@@ -171,13 +171,14 @@ def test_settled_rows_are_shown_again_blind_and_differing_answers_come_up_once_m
         assert answer["state"]["is_disputed"] == (at == 0)
     assert len(desk.history(rows[0])["events"]) == 2
     found = reviewed_grades(folder / "one", request)
-    assert found.repeated == (6, 1)
+    assert [(one.row, one.is_differing) for one in found.repeats] == [(row, row == rows[0]) for row in rows]
+    assert {(one.reviewer, one.again_by) for one in found.repeats} == {("Ada", "Ben")}
     assert set(before.grades) - set(found.grades) == {rows[0]}
     together = {"row": rows[0], "grade": GRADES[TRUE[rows[0]]], "reviewer": "Ben", "key": "together-1"}
     assert not desk.decide(together)["state"]["is_disputed"]
     desk.close()
     found = reviewed_grades(folder / "one", request)
-    assert (found.repeated, set(found.grades)) == ((6, 1), set(before.grades))
+    assert (len(found.repeats), set(found.grades)) == (6, set(before.grades))
     assert run("next", folder / "one", "--repeat", "--spot-check").code == 2
     left = run("next", folder / "one", "--repeat", "--budget", "50", "--json").json["rows"]
     assert not set(left) & set(rows)

@@ -96,13 +96,14 @@ def test_planted_oddities_are_in_the_record_the_report_and_the_terminal(tmp_path
     table = write_graded(tmp_path / "table.csv")
     lines = table.read_text().splitlines()
     head, first, second = lines[0], lines[1].split(";"), lines[2].split(";")
-    lines[2] = ";".join([*first[:-1], "poor" if first[-1] != "poor" else "best"])  # a copy with another grade
+    lines[2] = lines[1]
     lines[3] = ";".join(["90.5", "-80.25", *second[2:]])
     branch = ["north" if at % 3 else "<south>" for at in range(len(lines) - 1)]
     rows = [line.split(";") for line in lines[1:]]
     for at, row in enumerate(rows):
         if branch[at] == "<south>" and at % 2:
             row[-1] = GRADES[(GRADES.index(row[-1]) + 2) % 4]
+    branch[1], rows[1][-1] = branch[0], GRADES[(GRADES.index(first[-1]) + 2) % 4]  # a copy with another grade
     table.write_text(
         "\n".join([f"{head};branch", *(";".join([*row, where]) for row, where in zip(rows, branch, strict=True))])
         + "\n"

@@ -80,7 +80,7 @@ def show_noise(screen: Console, record: AuditRecord) -> None:
     """Print the noise matrix, and the number of wrong grades with its interval and doubts; or that nothing is found."""
     if record.settled:
         screen.print(f"{record.n_trusted:,} settled grades are used: {record.settled_words}.")
-    if record.n_repeated:
+    if record.repeats:
         screen.print(reviewer_words(record))
     if record.spot_check is not None:
         screen.print(certified_words(record))

@@ -25,7 +25,7 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
 
     trusted = None if reviewed is None else reviewed_grades(reviewed, request).trusted
     table, found = estimate(request, trusted=trusted, on_table=show_table(is_quiet=json), verbose=True)
-    n_settled = 0 if trusted is None else len(trusted[0])
+    n_settled = 0 if trusted is None else len(trusted.rows)
     classes = [str(grade) for grade in table.classes]
     if json:
         head = {"target": table.target, "classes": classes, "n_graded": len(table.rows), "cautions": table.cautions}

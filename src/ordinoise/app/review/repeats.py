@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from ordinoise.app.record import Repeat
 from ordinoise.app.review.events import Event, RowState, states
 
 Repeats = Mapping[int, int]
@@ -55,18 +56,17 @@ def shown_events(events: Iterable[Event], row: int, repeats: Repeats) -> list[Ev
     return [event for event in events if not hidden or event.id > repeats[row]]
 
 
-def repeated(events: Iterable[Event], repeats: Repeats) -> tuple[int, int]:
-    """How many rows were answered twice, and how many of these differently at the second answer."""
+def repeated(events: Iterable[Event], repeats: Repeats) -> tuple[Repeat, ...]:
+    """The rows that were answered twice, with the first answer and the second, whatever was decided later."""
     events = list(events)
     undone = {event.undoes for event in events}
-    n_repeated = n_differing = 0
+    found = []
     for row, both in _both(events, repeats).items():
         later = (event for event in events if event.row == row and event.id > repeats[row])
-        second = next((event.grade for event in later if event.kind == "grade" and event.id not in undone), None)
-        if second is not None and both.first.grade is not None:
-            n_repeated += 1
-            n_differing += second != both.first.grade
-    return n_repeated, n_differing
+        second = next((event for event in later if event.kind == "grade" and event.id not in undone), None)
+        if second is not None and second.grade is not None and both.first.grade is not None:
+            found.append(Repeat(row, both.first.grade, second.grade, both.first.reviewer or "", second.reviewer))
+    return tuple(found)
 
 
 def _both(events: list[Event], repeats: Repeats) -> dict[int, _Both]:

@@ -143,7 +143,7 @@ def graded_table(
         got = f"{target!r}; the columns are {listed(frame.columns)}"
         raise complain("target", "name a column of the file", got, NO_HEADER)
     classes, labels, rows = graded_rows(frame, target, order)
-    names = {option: _names(frame, option, name, rows) for option, name in ids.items()}
+    names = {option: names_in(frame, option, name, rows) for option, name in ids.items()}
     roles = _roles(opened, target, ignore, ids, text)
     if "item" in names:
         roles |= _differing(frame[rows], names["item"], roles)
@@ -169,8 +169,8 @@ def graded_table(
     )  # fmt: skip
 
 
-def _names(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[Any]:
-    """The names in a column of the graded rows; refuses missing ones."""
+def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[Any]:
+    """The names in a column of some rows; refuses missing ones."""
     texts = as_text(nameless(frame.get_column(as_column(option, name, frame.columns))))[rows].str.strip_chars()
     if texts.null_count():
         row = int(rows[texts.is_null().arg_true().item(0)])

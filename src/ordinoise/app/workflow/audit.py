@@ -105,8 +105,8 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, reviewed: Re
         settled=() if reviewed is None else _settled(found.table, reviewed),
         rounds=() if reviewed is None else reviewed.rounds,
         spot_check=None if reviewed is None else reviewed.spot_check,
-        n_repeated=0 if reviewed is None else reviewed.repeated[0],
-        n_differing=0 if reviewed is None else reviewed.repeated[1],
+        repeats=() if reviewed is None else reviewed.repeats,
+        settled_wrong=found.settled_wrong,
     )
 
 
@@ -193,7 +193,10 @@ def _label_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
         {
             "row": table.rows,
             "recorded": issues.recorded,
-            "suggested": issues.suggested,
+            "suggested": [
+                str(suggested) if one is None else one.grade
+                for suggested, one in zip(issues.suggested, known, strict=True)
+            ],
             "probability_wrong": issues.probability_wrong.round(6),
             "expected_distance": issues.expected_distance.round(6),
             "rank": issues.rank,
@@ -211,8 +214,17 @@ def _ungraded_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
         return pl.DataFrame()
     probabilities = model.predict_proba(table.ungraded)
     rows = np.setdiff1d(np.arange(table.frame.height), table.rows)
-    suggested = model.classes_[decide(probabilities, "median")]
-    return pl.DataFrame({"row": rows, "suggested": suggested, **probability_columns(record, probabilities)})
+    suggested = [str(grade) for grade in model.classes_[decide(probabilities, "median")]]
+    added = {one.row: one.grade for one in record.settled}
+    return pl.DataFrame(
+        {
+            "row": rows,
+            "suggested": [added.get(row, grade) for row, grade in zip(rows.tolist(), suggested, strict=True)],
+            "settled": ["added" if row in added else None for row in rows.tolist()],
+            **probability_columns(record, probabilities),
+        },
+        schema_overrides={"settled": pl.String},
+    )
 
 
 def probability_columns(record: AuditRecord, probabilities: Floats) -> dict[str, Floats]:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_noise_matrix, as_number, complain
 from ordinoise.app.tables import GradedTable, graded_table
 from ordinoise.app.workflow.request import Request
 from ordinoise.app.workflow.reviewed import Trusted
+from ordinoise.app.workflow.settled import training_rows, verified_in
 from ordinoise.audit import LabelIssues, issues_from_probabilities
 from ordinoise.audit.issues import RANKINGS
 from ordinoise.classifiers import OrdinalClassifier
@@ -38,7 +40,7 @@ class FileAudit:
     table : GradedTable
     model : OrdinalClassifier
         Fitted.
-    trusted : (rows, grades) or None
+    trusted : Trusted or None
         Reviewed grades.
     """
 
@@ -51,7 +53,13 @@ class FileAudit:
     def probabilities(self) -> Floats:
         """Out-of-fold probabilities of the grades, shape (n_graded, n_classes)."""
         assert self.model.out_of_fold_ is not None
-        return self.model.out_of_fold_
+        return self.model.out_of_fold_[: len(self.table.rows)]  # rows that a review graded come after them
+
+    @property
+    def training_features(self) -> pl.DataFrame:
+        """The columns of the rows that the model was fitted to, the graded ones first."""
+        features: pl.DataFrame = training_rows(self.request, self.table, self.trusted)["X"]
+        return features
 
     @cached_property
     def recorded(self) -> Ints:
@@ -83,8 +91,18 @@ class FileAudit:
             self.model.noise_,
             classes=self.model.classes_,
             rank_by=self.request.rank_by,
-            trusted=positions_of(self.table, self.trusted),
+            trusted=verified_in(self.table, self.trusted),
         )
+
+    @property
+    def settled_wrong(self) -> float:
+        """Expected number of reviewed grades that are wrong themselves; zero unless some rows were graded twice."""
+        known = verified_in(self.table, self.trusted)
+        if known is None or known.noise is None:
+            return 0.0
+        after = self.issues.posterior[known.rows]
+        right = after[np.arange(len(after)), ranks_of("reviewed", known.labels, self.model.classes_)]
+        return float((1 - right).sum())
 
     @cached_property
     def scores(self) -> Evaluation:
@@ -105,8 +123,8 @@ def learn(
 
     Parameters
     ----------
-    trusted : (rows, grades), optional
-        Rows of the file that were reviewed, and their reviewed grades as text.
+    trusted : Trusted, optional
+        Reviewed grades.
     on_table : callable
         Called with the parsed table before fitting.
     verbose : bool
@@ -114,7 +132,7 @@ def learn(
     """
     table, model = _table_and_model(request, on_table, verbose)
     with _without_doubt_warnings():
-        model.fit(table.features, table.labels, trusted=positions_of(table, trusted), **_names_of(table))
+        model.fit(**training_rows(request, table, trusted))
     return FileAudit(request, table, model, trusted)
 
 
@@ -128,14 +146,7 @@ def estimate(
     """Read the file and estimate its noise, without the fits that correct for it."""
     table, model = _table_and_model(request, on_table, verbose)
     with _without_doubt_warnings():
-        known = positions_of(table, trusted)
-        return table, model.estimate_noise(table.features, table.labels, trusted=known, **_names_of(table))
-
-
-def _names_of(table: GradedTable) -> dict[str, Any]:
-    """Groups, items and raters of the rows; raters are estimated only from several grades of an item."""
-    raters = None if table.items is None else table.raters
-    return {"groups": table.groups, "items": table.items, "raters": raters}
+        return table, model.estimate_noise(**training_rows(request, table, trusted))
 
 
 def _table_and_model(
@@ -219,17 +230,3 @@ def _check(request: Request) -> None:
     as_count("seed", request.seed, 0)
     if request.jobs is not None:
         as_count("jobs", request.jobs, 1)
-
-
-def positions_of(table: GradedTable, trusted: Trusted | None) -> tuple[Ints, list[Any]] | None:
-    """Positions of the reviewed rows among the graded rows, and their grades with the type of the table."""
-    if trusted is None or not len(trusted[0]):
-        return None
-    classes = {str(grade): grade for grade in table.classes}
-    rows, grades = trusted
-    unknown = next((grade for grade in grades if grade not in classes), None)
-    if unknown is not None:
-        raise complain("reviewed", f"hold grades among {list(classes)}", repr(unknown))
-    known = np.isin(rows, table.rows)
-    chosen = [classes[grade] for grade, is_known in zip(grades, known, strict=True) if is_known]
-    return (np.searchsorted(table.rows, rows[known]), chosen) if len(chosen) else None

@@ -37,7 +37,7 @@ def reasons_of(found: FileAudit, chosen: Ints) -> list[Why]:
     groups = {"embeddings": table.embedded}
     toward, against = issues.suggested[chosen], issues.recorded[chosen]
     added = column_contributions(
-        model, table.features, chosen, toward, against, groups=groups, random_state=found.request.seed
+        model, found.training_features, chosen, toward, against, groups=groups, random_state=found.request.seed
     )
     rows = model.table_of(table.features)
     embedded = np.flatnonzero(np.isin(feature_names(model, rows), table.embedded))

@@ -15,7 +15,7 @@ from ordinoise.app.review.refit import Refit, RefitOutcome
 from ordinoise.app.workflow.fit import learn
 from ordinoise.app.workflow.raters import find_consensus, read_ratings
 from ordinoise.app.workflow.request import RatingsRequest, Request
-from ordinoise.app.workflow.reviewed import check_same
+from ordinoise.app.workflow.reviewed import Reviewed, check_same, repeats_in, settled_in
 from ordinoise.app.workflow.verified import verified_grades
 
 
@@ -31,10 +31,12 @@ def refit_of(folder: Path) -> Refit:
 
     def refit(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
         check_same(record, request.file)
-        known = {one.row: one.grade for one in record.settled} | dict(zip(rows, grades, strict=True))
-        trusted = np.array(list(known), dtype=np.int64), tuple(known.values())
-        found = learn(replace(request, noise="estimate"), trusted=trusted)
-        return RefitOutcome(record.noise, found.model.noise_, len(known))
+        names = {row: name for row, (_, name) in settled_in(folder, record).items()}
+        settled = {one.row: (one.grade, one.reviewer) for one in record.settled}
+        settled |= {row: (grade, names.get(row, "")) for row, grade in zip(rows, grades, strict=True)}
+        reviewed = Reviewed(settled, repeats=repeats_in(folder, record))
+        found = learn(replace(request, noise="estimate"), trusted=reviewed.trusted)
+        return RefitOutcome(record.noise, found.model.noise_, len(settled))
 
     return refit
 

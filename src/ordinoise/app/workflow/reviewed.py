@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ordinoise._validation import Ints, complain
 from ordinoise.app.plan import read_plans, repeats_of
 from ordinoise.app.ratings_record import RatersRecord, is_of_ratings
-from ordinoise.app.record import AuditRecord, Round, read_record
+from ordinoise.app.record import AuditRecord, Repeat, Round, read_record
 from ordinoise.app.review.decisions import DECISIONS, open_decisions
 from ordinoise.app.review.repeats import repeated, settled_states
 from ordinoise.app.tables import digest_of, read_table
@@ -21,8 +22,14 @@ from ordinoise.audit.certificate import SpotCheck
 from ordinoise.columns.inference import as_text
 from ordinoise.columns.names import as_column
 
-Trusted = tuple[Ints, tuple[str, ...]]
-"""Rows of the file that were reviewed, and their reviewed grades as text."""
+
+class Trusted(NamedTuple):
+    """Rows of the file that were reviewed, their reviewed grades as text, who chose them, and rows graded twice."""
+
+    rows: Ints
+    grades: tuple[str, ...]
+    reviewers: tuple[str, ...] = ()
+    repeats: tuple[Repeat, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -37,20 +44,21 @@ class Reviewed:
         The audits that were reviewed.
     spot_check : SpotCheck or None
         The last spot check among them.
-    repeated : (int, int)
-        Rows that were graded twice, blind, and those of them that differed.
+    repeats : tuple of Repeat
+        Rows that were graded twice, blind, in all rounds.
     """
 
     grades: Mapping[int, tuple[str, str]]
     rounds: tuple[Round, ...] = ()
     spot_check: SpotCheck | None = None
-    repeated: tuple[int, int] = (0, 0)
+    repeats: tuple[Repeat, ...] = ()
 
     @property
     def trusted(self) -> Trusted:
-        """Rows in the order of the file, and their grades."""
+        """The grades in the order of the file."""
         rows = sorted(self.grades)
-        return np.array(rows, dtype=np.int64), tuple(self.grades[row][0] for row in rows)
+        grades, reviewers = (tuple(self.grades[row][at] for row in rows) for at in range(2))
+        return Trusted(np.array(rows, dtype=np.int64), grades, reviewers, self.repeats)
 
 
 def reviewed_grades(folder: Path, request: Request) -> Reviewed:
@@ -61,7 +69,7 @@ def reviewed_grades(folder: Path, request: Request) -> Reviewed:
         record = read_record(folder)
         check_same(record, request.file)
         settled = settled_in(folder, record)
-        certificate, twice = last_spot_check(folder, record, settled), repeated_in(folder, record)
+        certificate, twice = last_spot_check(folder, record, settled), repeats_in(folder, record)
         found = Reviewed(settled, (*record.rounds, record.as_round), certificate, twice)
     if not found.grades:
         advice = f"settle some with ordinoise review {folder}"
@@ -80,13 +88,12 @@ def settled_in(folder: Path, record: AuditRecord) -> dict[int, tuple[str, str]]:
     return known | agreed
 
 
-def repeated_in(folder: Path, record: AuditRecord) -> tuple[int, int]:
-    """Rows that were graded twice, blind, in this round and before, and those of them that differed."""
+def repeats_in(folder: Path, record: AuditRecord) -> tuple[Repeat, ...]:
+    """Rows that were graded twice, blind, in this round and before."""
     if not (folder / DECISIONS).exists():
-        return record.n_repeated, record.n_differing
+        return record.repeats
     with open_decisions(folder, record) as store:
-        n_repeated, n_differing = repeated(store.history(), repeats_of(read_plans(folder, record)))
-    return record.n_repeated + n_repeated, record.n_differing + n_differing
+        return (*record.repeats, *repeated(store.history(), repeats_of(read_plans(folder, record))))
 
 
 def last_spot_check(folder: Path, record: AuditRecord, settled: Mapping[int, tuple[str, str]]) -> SpotCheck | None:

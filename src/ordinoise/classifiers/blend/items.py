@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.classifiers.blend.members import Recorded
+from ordinoise.classifiers.blend.members import Recorded, record_matrices
 from ordinoise.classifiers.blend.mixture import Blend
-from ordinoise.labels import decide, distinct
+from ordinoise.labels import VerifiedRanks, decide, distinct
 from ordinoise.noise import Noise
 
 if TYPE_CHECKING:
@@ -143,14 +143,10 @@ class Items:
         ranks : array of shape (n_items,)
             The column of each item's matrix that holds its likelihood: a consensus, from which learners start.
         """
-        n_items, n_classes = likelihood.shape
-        seen = likelihood / likelihood.max(axis=1, keepdims=True)
-        matrices, item = np.zeros((n_items, n_classes, n_classes)), np.arange(n_items)
-        matrices[item, :, ranks] = seen
-        matrices[item, :, (ranks + 1) % n_classes] = 1 - seen  # other ratings than those seen
+        matrices = record_matrices(likelihood / likelihood.max(axis=1, keepdims=True), ranks)
         weights = self.given.sum(axis=1) / np.bincount(self.numbers)
         table = self.rows.table.rows(self.first)
-        return Recorded(table, ranks, weights, matrices, item, self.groups)
+        return Recorded(table, ranks, weights, matrices, np.arange(len(ranks)), self.groups)
 
     def expanded(self, blend: Blend, item: Ints | None = None) -> Blend:
         """The same blend with held-out predictions for every rating; `item` is the item of each of its rows."""
@@ -158,11 +154,11 @@ class Items:
         per_item[slice(None) if item is None else item] = blend.out_of_fold
         return replace(blend, out_of_fold=per_item[self.numbers])
 
-    def verified(self, trusted: tuple[Ints, Ints] | None) -> tuple[Ints, Ints] | None:
+    def verified(self, trusted: VerifiedRanks | None) -> tuple[Ints, Ints] | None:
         """Items and true ranks of the verified rows; the rows of an item must agree."""
         if trusted is None:
             return None
-        rows, true = trusted
+        rows, true = trusted.rows, trusted.ranks
         found, at = np.unique(self.numbers[rows], return_index=True)
         rank_of = np.full(len(self.names), -1)
         rank_of[found] = true[at]
@@ -172,14 +168,14 @@ class Items:
             raise complain("trusted", "give every item one verified label", f"two for {name}")
         return found, true[at]
 
-    def by_raters(self, estimator: RepeatedLabels, raters: Any, trusted: tuple[Ints, Ints] | None) -> Consensus:
+    def by_raters(self, estimator: RepeatedLabels, raters: Any, trusted: VerifiedRanks | None) -> Consensus:
         """The raters estimated from the ratings alone; without names one matrix for all."""
         fit = estimator.fit(self.numbers, raters, self.rows.ranks, trusted=self.verified(trusted))
         noise = fit.noise_ if raters is not None else fit.noise_.average
         shares = np.maximum(np.asarray(fit.noise_.class_shares), LEAST)
         return Consensus(noise, fit.posterior_ / shares, fit.posterior_)
 
-    def by_matrices(self, noise: Noise, index: Ints | None, trusted: tuple[Ints, Ints] | None) -> Consensus:
+    def by_matrices(self, noise: Noise, index: Ints | None, trusted: VerifiedRanks | None) -> Consensus:
         """The matrices known; each rating is independent of the others given the true grade."""
         each = noise.matrices[0 if index is None else index, :, self.rows.ranks]
         total = np.zeros((len(self.names), noise.n_classes))

@@ -13,6 +13,7 @@ from ordinoise._validation import Floats, Ints
 from ordinoise.classifiers._lightgbm import trained_by_lightgbm
 from ordinoise.classifiers.blend.table import Coding, Table
 from ordinoise.crossfit import automatic_batch_size, center_and_scale
+from ordinoise.labels import VerifiedRanks
 from ordinoise.learners.boosting import OBJECTIVES, BoosterSettings, Ensemble, Sample
 from ordinoise.learners.boosting import train as grow
 from ordinoise.learners.mlp import (
@@ -59,21 +60,33 @@ class Recorded:
         """Number of classes."""
         return self.matrices.shape[1]
 
-    def with_trusted(self, trusted: tuple[Ints, Ints]) -> Recorded:
-        """The same with verified labels, recorded under the identity matrix."""
-        rows, true = trusted
-        ranks, index = self.ranks.copy(), np.zeros(len(self.ranks), dtype=np.int64)
-        if self.index is not None:
-            index[:] = self.index
-        ranks[rows], index[rows] = true, len(self.matrices)
-        return replace(
-            self, ranks=ranks, matrices=np.concatenate([self.matrices, np.eye(self.n_classes)[None]]), index=index
-        )
+    def with_trusted(self, trusted: VerifiedRanks) -> Recorded:
+        """The same with verified labels: their record is what was recorded and verified together."""
+        rows, ranks, verdict = trusted.rows, self.ranks.copy(), trusted.likelihood
+        both = verdict * self.likelihood[rows]
+        # A record that the noise rules out beside the verdict is ignored, as is one that is none.
+        use_both = trusted.is_recorded & (both.max(axis=1) > 0)
+        likelihood = np.where(use_both[:, None], both, verdict)
+        likelihood = likelihood / likelihood.max(axis=1, keepdims=True)
+        cells, at = np.unique(np.column_stack([trusted.ranks, likelihood]), axis=0, return_inverse=True)
+        index = np.zeros(len(ranks), dtype=np.int64) if self.index is None else self.index.copy()
+        ranks[rows], index[rows] = trusted.ranks, len(self.matrices) + at.ravel()
+        more = record_matrices(cells[:, 1:], cells[:, 0].astype(np.int64))
+        return replace(self, ranks=ranks, matrices=np.concatenate([self.matrices, more]), index=index)
 
     @property
     def likelihood(self) -> Floats:
         """Probability of each row's record under every true class, shape (n_samples, n_classes)."""
         return np.asarray(self.matrices[0 if self.index is None else self.index, :, self.ranks])
+
+
+def record_matrices(likelihood: Floats, ranks: Ints) -> Floats:
+    """Matrices whose columns `ranks` hold these likelihoods, one per row, of at most one; the next holds the rest."""
+    n_records, n_classes = likelihood.shape
+    matrices, record = np.zeros((n_records, n_classes, n_classes)), np.arange(n_records)
+    matrices[record, :, ranks] = likelihood
+    matrices[record, :, (ranks + 1) % n_classes] = 1 - likelihood  # other records than those seen
+    return matrices
 
 
 class Model(Protocol):

@@ -22,17 +22,15 @@ from ordinoise.classifiers.blend.members import CLASS_SHARES, Recorded, SharesCa
 from ordinoise.classifiers.blend.mixture import Blend, fitted_blend
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.score.estimator import noise_from_probabilities
+from ordinoise.labels import VerifiedRanks
 from ordinoise.noise import Noise
 
 if TYPE_CHECKING:
     from ordinoise.classifiers.ordinal import OrdinalClassifier
 
-Trusted = tuple[Ints, Ints]
-"""Row numbers and true ranks of verified samples."""
-
 
 def recorded_blend(
-    model: OrdinalClassifier, plain: Recorded, raters: Any, trusted: Trusted | None, rng: np.random.Generator
+    model: OrdinalClassifier, plain: Recorded, raters: Any, trusted: VerifiedRanks | None, rng: np.random.Generator
 ) -> Blend:
     """The blend that the answer calls for, of the folds `folds_`; sets `noise_`."""
     noise_seed, seed = (int(each) for each in rng.integers(2**31, size=2))
@@ -52,13 +50,18 @@ def recorded_blend(
 
 
 def noise_estimate(
-    model: OrdinalClassifier, trusting: Blend, plain: Recorded, trusted: Trusted | None, seed: int
+    model: OrdinalClassifier, trusting: Blend, plain: Recorded, trusted: VerifiedRanks | None, seed: int
 ) -> Noise:
     """The noise under which the out-of-fold predictions of a blend that trusts the labels explain them best."""
     dense = plain.table.dense if plain.table.features.shape[1] else None
+    rows = np.arange(len(plain.ranks))
+    if trusted is not None:  # rows that were graded by their verification alone say nothing about the records
+        rows = np.setdiff1d(rows, trusted.rows[~trusted.is_recorded])
+        trusted = trusted.among(rows)
     found = noise_from_probabilities(
-        trusting.out_of_fold, plain.ranks, plain.weights, features=dense, trusted=trusted,
-        prior_rate=model.prior_rate, random_state=seed, groups=plain.groups,
+        trusting.out_of_fold[rows], plain.ranks[rows], plain.weights[rows],
+        features=None if dense is None else dense[rows], trusted=trusted, prior_rate=model.prior_rate,
+        random_state=seed, groups=None if plain.groups is None else plain.groups[rows],
     )  # fmt: skip
     warn_of_doubts(found)
     return found
@@ -69,7 +72,7 @@ def _chosen_blend(
     found: Noise,
     trusting: Blend,
     plain: Recorded,
-    trusted: Trusted | None,
+    trusted: VerifiedRanks | None,
     seed: int,
     on_fit: Callable[[], None],
 ) -> Blend:
@@ -95,7 +98,7 @@ def _class_shares(data: Recorded, folds: Ints, seed: int) -> Blend:
     return fitted_blend({CLASS_SHARES: SharesCandidate()}, data, folds, seed=seed, n_jobs=1, drop=False)
 
 
-def _under(noise: Noise, plain: Recorded, index: Ints | None, trusted: Trusted | None) -> Recorded:
+def _under(noise: Noise, plain: Recorded, index: Ints | None, trusted: VerifiedRanks | None) -> Recorded:
     """The same rows, recorded under this noise, with the verified ones known."""
     data = replace(plain, matrices=noise.matrices, index=index)
     return data if trusted is None else data.with_trusted(trusted)

@@ -13,7 +13,7 @@ from ordinoise.estimation.base import NoiseEstimator
 from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
 from ordinoise.estimation.score.doubts import doubts_about_columns
 from ordinoise.estimation.score.likelihood import LikelihoodFit, score_likelihood
-from ordinoise.labels import trusted_ranks
+from ordinoise.labels import VerifiedRanks, trusted_ranks
 from ordinoise.noise import Doubt, Noise
 
 FEWEST_ROWS = 50
@@ -42,9 +42,9 @@ class ScoreLikelihood(NoiseEstimator):
         ``"unimodal"``, ``"free"``.
     prior_rate : float, optional
         The share of wrong labels that you expect.
-    trusted : (indices, labels), optional
+    trusted : (indices, labels) or Verified, optional
         Rows whose true label is known, and those labels. They may have been chosen by suspicion: the estimate
-        accounts for it.
+        accounts for it. :class:`ordinoise.labels.Verified` says how often the verifier errs.
     base_estimator : classifier with `predict_proba`, optional
         Predicts the recorded label out of fold; the ordinal network by default.
     n_folds, n_rounds : int
@@ -128,7 +128,7 @@ def noise_from_probabilities(
     sample_weight: Floats | None = None,
     *,
     features: Any = None,
-    trusted: tuple[Ints, Ints] | None = None,
+    trusted: VerifiedRanks | None = None,
     prior_rate: float | None = None,
     random_state: Any = None,
     groups: Ints | None = None,
@@ -147,8 +147,8 @@ def noise_from_probabilities(
     sample_weight : array of shape (n_samples,), optional
     features : array of shape (n_samples, n_features), optional
         Columns that might predict where the fit is surprised; if they do, it is doubted.
-    trusted : (rows, ranks), optional
-        Verified samples: row numbers and true ranks.
+    trusted : VerifiedRanks, optional
+        Verified samples.
     prior_rate : float, optional
         The share of wrong labels that is expected.
     random_state : int, Generator, RandomState or None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,6 +32,8 @@ from ordinoise.estimation.score.doubts import MAY_BE_OVERLAP, doubts_about
 from ordinoise.estimation.score.families import AVERAGED_FAMILIES, FAMILY_NAMES
 from ordinoise.estimation.score.fit import Evidence, FamilyFit, cold_starts, evidence_weights, fit_family
 from ordinoise.estimation.score.links import LINKS
+from ordinoise.estimation.score.verdicts import verdicts_of
+from ordinoise.labels import VerifiedRanks, trusted_ranks
 from ordinoise.noise import Doubt, Noise
 from ordinoise.noise.record import estimated_noise
 
@@ -136,7 +139,7 @@ def score_likelihood(
     *,
     family: str | Sequence[str] = "average",
     prior_rate: float | None = None,
-    trusted: tuple[ArrayLike, ArrayLike] | None = None,
+    trusted: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> LikelihoodFit:
     """Noise matrix that best explains recorded labels, from out-of-fold probabilities of those labels.
@@ -152,7 +155,7 @@ def score_likelihood(
         alone; several names average those.
     prior_rate : float, optional
         Expected share of wrong labels.
-    trusted : (rows, labels), optional
+    trusted : (rows, labels) or Verified, optional
         Verified samples: row numbers and true labels. They may have been chosen by features and recorded label, such
         as the most suspicious first: the likelihood conditions on both.
     sample_weight : (n,), optional
@@ -163,7 +166,11 @@ def score_likelihood(
     rate_prior = None
     if prior_rate is not None:
         rate_prior = float(logit(as_number("prior_rate", prior_rate, 0.0, 0.99, open_low=True))), PRIOR_RATE_SD
-    verified = None if trusted is None else _as_trusted(trusted, labels, table.shape[1], cells, len(bins.score))
+    verified = None
+    if trusted is not None:
+        if not isinstance(trusted, VerifiedRanks):
+            trusted = trusted_ranks(trusted, np.arange(table.shape[1]), len(labels))
+        verified = verdicts_of(trusted, labels, cells)
     evidence = Evidence(bins, score_curve(bins), rate_prior, verified)
     fits = _all_fits(evidence, _possible_families(_as_families(family), evidence))
     without = [fit for fit in fits if fit.name == "none"] or _all_fits(Evidence(bins, evidence.curve), ("none",))
@@ -210,8 +217,8 @@ def _spread(weights: Floats, fits: Sequence[FamilyFit]) -> float:
 
 def _possible_families(names: tuple[str, ...], evidence: Evidence) -> tuple[str, ...]:
     """Families that the data do not rule out: not "none" if a verified label was wrong or a rate is expected."""
-    pairs = np.zeros((1, 1)) if evidence.trusted is None else evidence.trusted.sum(axis=0)
-    if not (pairs - np.diag(np.diag(pairs))).any() and evidence.rate_prior is None:
+    is_refuted = evidence.trusted is not None and evidence.trusted.refute_clean
+    if not is_refuted and evidence.rate_prior is None:
         return names
     possible = tuple(name for name in names if name != "none")
     if not possible:
@@ -246,17 +253,3 @@ def _as_families(family: str | Sequence[str]) -> tuple[str, ...]:
     if not family:
         raise complain("family", "name at least one family", "none")
     return tuple(as_choice("family", name, FAMILY_NAMES) for name in dict.fromkeys(family))
-
-
-def _as_trusted(
-    trusted: tuple[ArrayLike, ArrayLike], labels: Ints, n_classes: int, cells: Ints, n_cells: int
-) -> Floats:
-    """Counts of verified samples, ``[cell, true, recorded]``."""
-    rows = as_labels("trusted rows", trusted[0], len(labels))
-    true = as_labels("trusted labels", trusted[1], n_classes)
-    as_same_length("trusted labels", len(true), "their row numbers", len(rows))
-    if len(np.unique(rows)) < len(rows):
-        raise complain("trusted rows", "name every row once", "some twice")
-    counts = np.zeros((n_cells, n_classes, n_classes))
-    np.add.at(counts, (cells[rows], true, labels[rows]), 1)
-    return counts

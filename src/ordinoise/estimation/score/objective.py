@@ -17,6 +17,7 @@ from scipy.special import logit
 from ordinoise._validation import Floats
 from ordinoise.estimation.score.curve import BinnedScores, ScoreCurve
 from ordinoise.estimation.score.families import NoiseFamily
+from ordinoise.estimation.score.verdicts import Verdicts
 
 SMALLEST_RATE = 1e-9  # keeps the logit of a noise rate finite
 
@@ -37,21 +38,22 @@ class Objective:
     With ``P[b, k]`` the clean curve in bin b, ``N`` the noise matrix and ``c[b, r]`` the counts of recorded labels,
 
         value = - sum_br c[b, r] log sum_k P[b, k] N[k, r]
-                - sum_bkr v[b, k, r] log (P[b, k] N[k, r] / sum_j P[b, j] N[j, r])
-                + half the squared residuals of all priors.
+                - sum_brv d[b, r, v] log sum_k S[b, k, r] M[k, v]
+                + half the squared residuals of all priors,
 
-    The second line is for the verified samples `trusted`, ``v[bin, true, recorded]``: the probability of the true label
-    given bin and recorded label. People choose the rows to verify by features and recorded label; conditioning on both
-    makes that choice drop out, so verifying the most suspicious rows first does not bias the estimate. The recorded
-    labels of verified rows are in the first line already. `rate_prior` is the logit of an expected noise rate and its
-    standard deviation on that scale.
+    with ``S[b, k, r] = P[b, k] N[k, r] / sum_j P[b, j] N[j, r]``, the posterior of the true label given bin and record.
+    The second line is for the verified samples `trusted`: d counts the verdicts v of a verifier with noise matrix M,
+    the identity if verified labels are right. People choose the rows to verify by features and recorded label;
+    conditioning on both makes that choice drop out, so verifying the most suspicious rows first does not bias the
+    estimate. The recorded labels of verified rows are in the first line already. `rate_prior` is the logit of an
+    expected noise rate and its standard deviation on that scale.
     """
 
     bins: BinnedScores
     curve: ScoreCurve
     family: NoiseFamily
     rate_prior: tuple[float, float] | None = None
-    trusted: Floats | None = None
+    trusted: Verdicts | None = None
 
     def split(self, parameters: Floats) -> tuple[Floats, Floats]:
         """Parameters of the curve, parameters of the noise."""
@@ -91,7 +93,9 @@ class Objective:
         gradient = -self.bins.counts.ravel() @ slopes
         information = slopes.T @ (slopes * expected[:, None])
         self._add_priors(parameters, gradient, information)
-        self._add_trusted(shares, clean_slopes, noise_slopes, gradient, information)
+        if self.trusted is not None:
+            logs = log_clean, log_noise, log_recorded
+            self.trusted.add_slopes(logs, clean_slopes, noise_slopes, gradient, information)
         self._add_rate_prior(parameters, gradient, information)
         return Expansion(self._value(parameters, log_clean, log_noise, log_recorded), gradient, information)
 
@@ -131,10 +135,7 @@ class Objective:
         of_curve, of_noise = self.split(parameters)
         total = -(self.bins.counts * log_recorded).sum()
         if self.trusted is not None:
-            # Only cells with a count: elsewhere the logarithm may be -inf, and 0 * -inf is not a number.
-            verified = self.trusted > 0
-            log_posterior = log_clean[:, :, None] + log_noise - log_recorded[:, None]
-            total -= self.trusted[verified] @ log_posterior[verified]
+            total -= self.trusted.log_likelihood(log_clean, log_noise, log_recorded)
         for residual in (self.curve.prior.residual(of_curve), self.family.prior.residual(of_noise)):
             total += 0.5 * residual @ residual
         if self.rate_prior is not None:
@@ -147,23 +148,6 @@ class Objective:
         for part, prior, values in ((first, self.curve.prior, of_curve), (second, self.family.prior, of_noise)):
             gradient[part] += prior.rows.T @ prior.residual(values)
             information[part, part] += prior.precision
-
-    def _add_trusted(
-        self, shares: Floats, clean_slopes: Floats, noise_slopes: Floats, gradient: Floats, information: Floats
-    ) -> None:
-        """Add the second line of the objective, cell (bin, recorded) by cell.
-
-        A multinomial over true classes with probabilities S: its log slopes are those of ``log P + log N`` less their
-        mean under S, and its expected information is the number of verified samples times their covariance under S.
-        """
-        if self.trusted is None:
-            return
-        for place, recorded in np.argwhere(self.trusted.sum(axis=1)):
-            counts, expected = self.trusted[place, :, recorded], shares[place, :, recorded]
-            slopes = np.hstack([clean_slopes[place], noise_slopes[:, :, recorded].T])
-            slopes -= expected @ slopes
-            gradient -= counts @ slopes
-            information += counts.sum() * (slopes.T * expected) @ slopes
 
     def _add_rate_prior(self, parameters: Floats, gradient: Floats, information: Floats) -> None:
         if self.rate_prior is None:
