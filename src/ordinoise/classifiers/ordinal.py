@@ -16,6 +16,7 @@ from ordinoise.classifiers._table_base import TableClassifierBase
 from ordinoise.classifiers.blend.answers import with_first_answer
 from ordinoise.classifiers.blend.members import (
     CLASS_SHARES,
+    FEW_ROWS,
     MANY_ROWS,
     Candidate,
     Model,
@@ -304,11 +305,12 @@ class OrdinalClassifier(TableClassifierBase):
     def _estimates(self) -> bool:
         return isinstance(self.noise, str) and self.noise == "estimate"
 
-    def _fitted_blend(self, data: Recorded, folds: Ints, seed: int, on_fit: Callable[[], None]) -> Blend:
-        chosen = self._candidates(data)
-        return fitted_blend(
-            chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=self.learner == "auto", on_fit=on_fit
-        )
+    def _fitted_blend(
+        self, data: Recorded, folds: Ints, seed: int, on_fit: Callable[[], None], start: Blend | None = None
+    ) -> Blend:
+        chosen, drop = self._candidates(data), self.learner == "auto"
+        start = start if len(data.ranks) >= FEW_ROWS else None
+        return fitted_blend(chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=drop, on_fit=on_fit, start=start)
 
     def _candidates(self, data: Recorded) -> dict[str, Candidate]:
         return candidates(self.learner, data.table, tuple(self.columns_.categories))

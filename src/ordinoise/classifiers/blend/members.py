@@ -22,6 +22,7 @@ from ordinoise.learners.mlp import (
     Objective,
     Optimizer,
     Records,
+    fit_dense_linear,
     fit_linear,
     initial_network,
     linear_start,
@@ -36,6 +37,10 @@ SMALL_TABLE = 1000
 """Below this a linear network that stops early takes part too: on 105 rows of eight sets, seeds 100 to 105, it lowered
 the mean error from .626 to .622. It was one of 29 variants tried there, several of them as good (decision 0016)."""
 CLASS_SHARES = "class shares"
+LARGE_TABLE = 8000
+"""From this on networks take larger steps, trees have more leaves, and candidates are raced (decision 0024)."""
+LARGER_TABLE = 32_000
+"""Above this only one network and one kind of trees take part (decision 0024)."""
 MANY_ROWS = 100_000
 """Above this only the ordered trees take part, with more leaves and fewer rounds: a second head adds little there."""
 
@@ -75,9 +80,18 @@ class Recorded:
         return replace(self, ranks=ranks, matrices=np.concatenate([self.matrices, more]), index=index)
 
     @property
+    def is_corrected(self) -> bool:
+        """Whether some matrix says that records may be wrong."""
+        return bool((self.matrices != np.eye(self.n_classes)).any())
+
+    @property
     def likelihood(self) -> Floats:
         """Probability of each row's record under every true class, shape (n_samples, n_classes)."""
-        return np.asarray(self.matrices[0 if self.index is None else self.index, :, self.ranks])
+        return self.likelihood_of(slice(None))
+
+    def likelihood_of(self, rows: Any) -> Floats:
+        """The same of some rows."""
+        return np.asarray(self.matrices[0 if self.index is None else self.index[rows], :, self.ranks[rows]])
 
 
 def record_matrices(likelihood: Floats, ranks: Ints) -> Floats:
@@ -149,7 +163,10 @@ class TreesModel:
 
 @dataclass(frozen=True)
 class NetworkCandidate:
-    """The ordinal network, trained for all epochs or stopped by the held-out rows."""
+    """The ordinal network, trained for all epochs or stopped by the held-out rows.
+
+    With `averages` the result is an average over epochs, and training may begin at the network `start`.
+    """
 
     hidden_layer_sizes: tuple[int, ...]
     learning_rate: float
@@ -157,26 +174,49 @@ class NetworkCandidate:
     stops: bool = False
     patience: int = 15
     max_epochs: int = 200
+    averages: bool = False
+    start: Network | None = None
+
+    def continued(self, model: Model) -> NetworkCandidate:
+        """The same learner from trained weights on, which are soon adapted; or itself, if it keeps no averages."""
+        if not self.averages or not isinstance(model, NetworkModel):
+            return self
+        return replace(self, start=model.network, patience=self.patience // 2)
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimize the forward loss."""
         rng, dense = np.random.default_rng(seed), data.table.dense
-        center, scale = center_and_scale(dense, rows, data.weights)
-        network = initial_network(
-            Architecture(dense.shape[1], data.n_classes, self.hidden_layer_sizes),
-            rng,
-            center=center,
-            scale=scale,
-            class_frequencies=np.bincount(data.ranks[rows], data.weights[rows], minlength=data.n_classes),
-        )
+        network = self.start or _random_network(self.hidden_layer_sizes, data, rows, rng)
         batch_size = self.batch_size or automatic_batch_size(len(rows))
         training = train(
             network, dense, data.ranks, Objective("forward", data.matrices),
             Optimizer(learning_rate=self.learning_rate, batch_size=min(batch_size, len(rows))),
             max_epochs=self.max_epochs, rng=rng, sample_weight=data.weights, raters=data.index, rows=rows,
             validation_rows=held_out if self.stops else None, patience=self.patience, tolerance=0.0,
+            averages=self.averages,
         )  # fmt: skip
         return Fitted(NetworkModel(training.network), training.validation_curve)
+
+
+@dataclass(frozen=True)
+class LinearCandidate:
+    """The ordinal network without hidden layer, at the least loss of at most `most_rows` random rows."""
+
+    most_rows: int = 20_000
+    start: Network | None = None
+
+    def continued(self, model: Model) -> LinearCandidate:
+        """The same learner, its search started at a fitted model."""
+        return replace(self, start=model.network) if isinstance(model, NetworkModel) else self
+
+    def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:  # noqa: ARG002
+        """Minimize the forward loss."""
+        rng = np.random.default_rng(seed)
+        network = self.start or _random_network((), data, rows, rng)
+        some = rows if len(rows) <= self.most_rows else np.sort(rng.choice(rows, self.most_rows, replace=False))
+        weights = data.weights[some] / data.weights[some].sum()
+        records = Records(data.table.dense[some], data.likelihood_of(some), weights)
+        return Fitted(NetworkModel(fit_dense_linear(network, records)), ())
 
 
 @dataclass(frozen=True)
@@ -219,54 +259,90 @@ class SparseCandidate:
 
 @dataclass(frozen=True)
 class TreesCandidate:
-    """Gradient-boosted trees, stopped by the held-out rows."""
+    """Gradient-boosted trees, stopped by the held-out rows; under a correction their steps may be longer."""
 
     head: str
     settings: BoosterSettings
     max_rounds: int = 1000
     patience: int = 30
+    corrected_rate: float = 0.1
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimize the forward loss."""
+        settings = replace(self.settings, learning_rate=self.corrected_rate) if data.is_corrected else self.settings
         objective = OBJECTIVES[self.head](data.matrices)
         sample = Sample(data.table.features, objective.cells(data.ranks, data.index), data.weights)
         with trained_by_lightgbm(sample.features):
             training = grow(
-                sample.rows(rows), objective, _class_frequencies(data, rows), self.settings,
+                sample.rows(rows), objective, _class_frequencies(data, rows), settings,
                 n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=self.patience,
             )  # fmt: skip
         return Fitted(TreesModel(training.ensemble), training.validation_curve)
 
 
+def continued(candidate: Candidate, model: Model) -> Candidate:
+    """The candidate as it learns from a fitted model on; itself, if it always starts anew."""
+    return candidate.continued(model) if isinstance(candidate, NetworkCandidate | LinearCandidate) else candidate
+
+
 def dense_candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
     """The learners of dense columns that take part, by name, with settings for this many samples."""
-    found: dict[str, Candidate] = {}
-    if learner != "boosting":
-        # Few rows mean few updates per epoch: larger steps, smaller batches, more patience.
-        few = n_samples < FEW_ROWS
-        rate, patience, epochs = (0.01, 30, 400) if few else (0.003, 15, 200)
-        stopping: dict[str, Any] = {"stops": True, "patience": patience, "max_epochs": epochs}
-        found["linear network"] = NetworkCandidate((), 0.003)
-        if n_samples < SMALL_TABLE:
-            found["stopped linear network"] = NetworkCandidate((), rate, **stopping)
-        found["small network"] = NetworkCandidate((32,), rate, **stopping)
-        found["large network"] = NetworkCandidate((64, 64), rate, batch_size=32 if few else 64, **stopping)
-    if learner != "mlp":
-        many = n_samples > MANY_ROWS
-        settings = BoosterSettings(
-            learning_rate=0.1,
-            num_leaves=63 if many else 15,
-            min_child_samples=min(20, max(1, n_samples // 8)),
-            subsample=0.8,
-            colsample_bytree=0.8,
-            reg_lambda=1.0,
-            categorical=categorical,
-            n_jobs=1,
-        )
-        if not many:
-            found["softmax trees"] = TreesCandidate("softmax", settings)
-        found["ordered trees"] = TreesCandidate("ordered", settings, max_rounds=300 if many else 1000)
+    networks = _few_networks(n_samples) if n_samples < FEW_ROWS else _many_networks(n_samples)
+    trees = _trees(n_samples, categorical)
+    if learner == "auto" and n_samples > LARGER_TABLE:
+        del networks["large network"], trees["softmax trees"]
+    return {**({} if learner == "boosting" else networks), **({} if learner == "mlp" else trees)}
+
+
+def _few_networks(n_samples: int) -> dict[str, Candidate]:
+    # Few rows mean few updates per epoch: larger steps, smaller batches, more patience.
+    stopping: dict[str, Any] = {"stops": True, "patience": 30, "max_epochs": 400}
+    found: dict[str, Candidate] = {"linear network": NetworkCandidate((), 0.003)}
+    if n_samples < SMALL_TABLE:
+        found["stopped linear network"] = NetworkCandidate((), 0.01, **stopping)
+    found["small network"] = NetworkCandidate((32,), 0.01, **stopping)
+    found["large network"] = NetworkCandidate((64, 64), 0.01, batch_size=32, **stopping)
     return found
+
+
+def _many_networks(n_samples: int) -> dict[str, Candidate]:
+    """Larger batches for more rows, averages over epochs, which stop earlier at a lower loss."""
+    rate, batch = (0.003 if n_samples < LARGE_TABLE else 0.006), n_samples // 125
+    common: dict[str, Any] = {"stops": True, "patience": 8, "averages": True}
+    return {
+        "linear network": LinearCandidate(),
+        "small network": NetworkCandidate((32,), rate, batch_size=max(16, batch), **common),
+        "large network": NetworkCandidate((64, 64), rate, batch_size=max(64, batch), **common),
+    }
+
+
+def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
+    few, many = n_samples < FEW_ROWS, n_samples > MANY_ROWS
+    settings = BoosterSettings(
+        learning_rate=0.1,
+        num_leaves=63 if many else 31 if n_samples >= LARGE_TABLE else 15,
+        min_child_samples=min(20, max(1, n_samples // 8)),
+        subsample=0.8,
+        colsample_bytree=0.8,
+        reg_lambda=1.0,
+        categorical=categorical,
+        n_jobs=1,
+    )
+    # A noisy record tells less than a true one, so that the correction needs more rounds of the same step.
+    common: dict[str, Any] = {"patience": 30 if few else 20, "corrected_rate": 0.1 if few else 0.2}
+    return {
+        "softmax trees": TreesCandidate("softmax", settings, **common),
+        "ordered trees": TreesCandidate("ordered", settings, max_rounds=300 if many else 1000, **common),
+    }
+
+
+def _random_network(sizes: tuple[int, ...], data: Recorded, rows: Ints, rng: np.random.Generator) -> Network:
+    """An untrained network that standardises its columns by the training rows."""
+    dense = data.table.dense
+    center, scale = center_and_scale(dense, rows, data.weights)
+    counts = np.bincount(data.ranks[rows], data.weights[rows], minlength=data.n_classes)
+    architecture = Architecture(dense.shape[1], data.n_classes, sizes)
+    return initial_network(architecture, rng, center=center, scale=scale, class_frequencies=counts)
 
 
 def _sparse_start(data: Recorded, rows: Ints, head: str, columns: Any) -> Network:

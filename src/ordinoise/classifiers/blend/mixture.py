@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -12,7 +13,7 @@ from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
 from ordinoise._warning import for_caller
-from ordinoise.classifiers.blend.members import Candidate, Fitted, Model, Recorded
+from ordinoise.classifiers.blend.members import LARGE_TABLE, Candidate, Fitted, Model, Recorded, continued
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.crossfit import n_workers
 
@@ -73,6 +74,7 @@ def fitted_blend(
     n_jobs: int | None,
     drop: bool,
     on_fit: Callable[[], None] = lambda: None,
+    start: Blend | None = None,
 ) -> Blend:
     """Fit every candidate on all folds but one, and weight the candidates by the likelihood of the held-out rows.
 
@@ -81,11 +83,19 @@ def fitted_blend(
     folds : array of shape (n_rounds, n_samples)
         Fold of every row, one line per draw of the folds.
     drop : bool
-        Whether to drop candidates with a weight below `LEAST_SHARE`.
+        Whether to drop candidates with a weight below `LEAST_SHARE`: at once those without weight in `start`, and in a
+        large table after the first fold.
     on_fit : callable
         Called after every fit, to show progress.
+    start : Blend, optional
+        A blend of the same folds and candidates whose networks are where training begins.
     """
-    models, out_of_fold, curves = _fit_candidates(candidates, data, folds, seed, n_jobs, on_fit)
+    work = _Work(candidates, data, folds, seed, n_jobs, on_fit, start)
+    kept = [name for name in candidates if start is None or not drop or start.weights[name] > 0]
+    if drop and len(data.ranks) >= LARGE_TABLE and len(kept) > 1:
+        kept = work.race(kept)
+    work.fit([task for task in work.tasks if task.name in kept])
+    models, out_of_fold, curves = work.models, {name: work.out_of_fold[name] for name in kept}, work.curves
     evidence = {name: (table * data.likelihood).sum(axis=1) for name, table in out_of_fold.items()}
     weights = blend_weights(evidence, data.weights, drop=drop)
     together = np.sum([weights[name] * table for name, table in out_of_fold.items()], axis=0)
@@ -94,7 +104,7 @@ def fitted_blend(
         name: float(np.average(np.log(np.maximum(likelihood, FLOOR)), weights=data.weights))
         for name, likelihood in evidence.items()
     }
-    return Blend(models, weights, log_likelihoods, together, curves)
+    return Blend(models, {**dict.fromkeys(candidates, 0.0), **weights}, log_likelihoods, together, curves)
 
 
 def blend_weights(evidence: Mapping[str, Floats], sample_weight: Floats, *, drop: bool) -> dict[str, float]:
@@ -119,32 +129,64 @@ def blend_weights(evidence: Mapping[str, Floats], sample_weight: Floats, *, drop
     return dict(zip(evidence, (shares / shares.sum()).tolist(), strict=True))
 
 
-def _fit_candidates(
-    candidates: Mapping[str, Candidate],
-    data: Recorded,
-    folds: Ints,
-    seed: int,
-    n_jobs: int | None,
-    on_fit: Callable[[], None],
-) -> tuple[dict[str, tuple[Model, ...]], dict[str, Floats], dict[str, tuple[Sequence[float], ...]]]:
-    """Models of every candidate, out-of-fold probabilities averaged over the rounds, and validation curves."""
-    tasks = [(name, drawn, fold) for name in candidates for drawn in folds for fold in range(int(drawn.max()) + 1)]
-    seeds = np.random.default_rng(seed).integers(2**31, size=len(tasks)).tolist()
-    out_of_fold = {name: np.zeros((len(data.ranks), data.n_classes)) for name in candidates}
-    _ = data.table.dense  # cached here, before threads read it
+class _Task(NamedTuple):
+    """One fit: a candidate without one fold of one draw; `number` counts the models of a candidate."""
 
-    def fit(task: tuple[str, Ints, int], task_seed: int) -> tuple[Fitted, Ints, Floats]:
-        name, drawn, fold = task
-        held_out = np.flatnonzero(drawn == fold)
-        fitted = candidates[name].fit(data, np.flatnonzero(drawn != fold), held_out, task_seed)
-        return fitted, held_out, fitted.model.probabilities(data.table.rows(held_out))
+    name: str
+    number: int
+    drawn: Ints
+    fold: int
+    seed: int
 
-    models: dict[str, tuple[Model, ...]] = dict.fromkeys(candidates, ())
-    curves: dict[str, tuple[Sequence[float], ...]] = dict.fromkeys(candidates, ())
-    with ThreadPoolExecutor(n_workers(n_jobs, len(tasks))) as pool:
-        for (name, _, _), (fitted, held_out, found) in zip(tasks, pool.map(for_caller(fit), tasks, seeds), strict=True):
-            models[name] = (*models[name], fitted.model)
-            curves[name] = (*curves[name], fitted.curve)
-            out_of_fold[name][held_out] += found / len(folds)
-            on_fit()
-    return models, out_of_fold, curves
+
+class _Work:
+    """The fits of all candidates: models, out-of-fold probabilities averaged over the draws, and validation curves."""
+
+    def __init__(
+        self,
+        candidates: Mapping[str, Candidate],
+        data: Recorded,
+        folds: Ints,
+        seed: int,
+        n_jobs: int | None,
+        on_fit: Callable[[], None],
+        start: Blend | None,
+    ) -> None:
+        self._candidates, self._data, self._start = candidates, data, start
+        self._share, self._n_jobs, self._on_fit = 1 / len(folds), n_jobs, on_fit
+        places = [(drawn, fold) for drawn in folds for fold in range(int(drawn.max()) + 1)]
+        seeds = iter(np.random.default_rng(seed).integers(2**31, size=len(candidates) * len(places)).tolist())
+        self.tasks = [
+            _Task(name, number, *place, next(seeds)) for name in candidates for number, place in enumerate(places)
+        ]
+        self.out_of_fold = {name: np.zeros((len(data.ranks), data.n_classes)) for name in candidates}
+        self.models: dict[str, tuple[Model, ...]] = dict.fromkeys(candidates, ())
+        self.curves: dict[str, tuple[Sequence[float], ...]] = dict.fromkeys(candidates, ())
+        _ = data.table.dense  # cached here, before threads read it
+
+    def race(self, names: Sequence[str]) -> list[str]:
+        """Fit the first fold of these candidates; returns those that have weight there."""
+        self.fit([task for task in self.tasks if task.number == 0 and task.name in names])
+        held_out = np.flatnonzero(self.tasks[0].drawn == self.tasks[0].fold)
+        likelihood = self._data.likelihood_of(held_out)
+        evidence = {name: (self.out_of_fold[name][held_out] * likelihood).sum(axis=1) for name in names}
+        weights = blend_weights(evidence, self._data.weights[held_out], drop=True)
+        return [name for name in names if weights[name] > 0]
+
+    def fit(self, tasks: Sequence[_Task]) -> None:
+        """Make these fits, unless they are made already."""
+        tasks = [task for task in tasks if task.number >= len(self.models[task.name])]
+        with ThreadPoolExecutor(n_workers(self._n_jobs, max(len(tasks), 1))) as pool:
+            for task, (fitted, held_out, found) in zip(tasks, pool.map(for_caller(self._fit), tasks), strict=True):
+                self.models[task.name] = (*self.models[task.name], fitted.model)
+                self.curves[task.name] = (*self.curves[task.name], fitted.curve)
+                self.out_of_fold[task.name][held_out] += found * self._share
+                self._on_fit()
+
+    def _fit(self, task: _Task) -> tuple[Fitted, Ints, Floats]:
+        candidate = self._candidates[task.name]
+        if self._start is not None:
+            candidate = continued(candidate, self._start.models[task.name][task.number])
+        held_out = np.flatnonzero(task.drawn == task.fold)
+        fitted = candidate.fit(self._data, np.flatnonzero(task.drawn != task.fold), held_out, task.seed)
+        return fitted, held_out, fitted.model.probabilities(self._data.table.rows(held_out))

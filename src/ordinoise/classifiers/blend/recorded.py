@@ -84,7 +84,8 @@ def _chosen_blend(
         model.noise_ = replace(found, answer="trusting", reason=NOTHING_LEARNED)
         return _class_shares(plain, model.folds_, seed)
     if asked != "trusting" and (verified or asked != "auto" or may_correct(found)):
-        corrected = model._fitted_blend(_under(found, plain, None, trusted), model.folds_, seed, on_fit)
+        under = _under(found, plain, None, trusted)
+        corrected = model._fitted_blend(under, model.folds_, seed, on_fit, start=trusting)
     gain = None if corrected is None else gain_of(trusting, corrected, found, plain)
     answer, reason = chosen_answer(asked, found, gain, verified=verified)
     model.noise_ = replace(found, answer=answer, reason=reason)

@@ -6,8 +6,8 @@ class. By Fisher's identity the derivative of log q is the posterior mean of tha
 such a mean.
 
 Arrays over samples are (n_samples,) or (n_samples, K); `likelihood` is (n_raters * K, K), row ``rater * K + y`` holding
-``N[:, y]``, and `cells` (n_samples,) names the row of each sample. Samples are the outer loop, with scratch arrays of
-K numbers that stay in the nearest cache: K is small, and a sample's classes depend on one another.
+``N[:, y]``, and `cells` (n_samples,) names the row of each sample. Softmax takes sample by sample, with scratch arrays
+of K numbers. The ordered head takes blocks of samples, class by class: its inner loops have no call and no branch.
 """
 
 from __future__ import annotations
@@ -26,6 +26,10 @@ from ordinoise._validation import Floats, Ints
 Float32s = NDArray[np.float32]
 
 LEAST = 1e-300  # floor of probabilities that underflow: a round number a little above the least normal float64
+MOST_LOGIT = 300.0  # where scores are cut: a round number whose double the exponential still holds
+BLOCK = 64  # rows of the ordered head at a time: (K, BLOCK) arrays stay in the nearest cache; a round number
+# The compiler may fuse and reorder sums, so that loops over a block become vector instructions.
+LIBERTIES = {"contract", "reassoc", "nsz"}
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
 _SOURCE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
@@ -34,7 +38,7 @@ _SOURCE = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:12]
 def entry(function: Any) -> Any:
     """`function`, compiled: cached on disk under a name that changes with this file, without Python's global lock."""
     function.__qualname__ += f"_{_SOURCE}"
-    return compiled_and_kept(function, **OPTIONS)
+    return compiled_and_kept(function, **OPTIONS, fastmath=LIBERTIES)
 
 
 def inlined(function: Any) -> Any:
@@ -50,12 +54,22 @@ def fill_posterior(probabilities: Floats, likelihood: Floats, out: Floats) -> fl
         out[k] = probabilities[k] * likelihood[k]
         evidence += out[k]
     if evidence > LEAST:
+        inverse = 1.0 / evidence
         for k in range(len(out)):
-            out[k] /= evidence
+            out[k] *= inverse
     else:  # q has underflowed: take the posterior of equal class probabilities, so that slopes lead back to the record
         total = max(likelihood.sum(), LEAST)
         for k in range(len(out)):
             out[k] = likelihood[k] / total
+    return max(evidence, LEAST)
+
+
+@inlined
+def evidence_of(probabilities: Floats, likelihood: Floats) -> float:
+    """q, the probability of the record, at least LEAST."""
+    evidence = 0.0
+    for k in range(len(probabilities)):
+        evidence += probabilities[k] * likelihood[k]
     return max(evidence, LEAST)
 
 
@@ -70,8 +84,9 @@ def fill_softmax(scores: Floats, i: int, offsets: Floats, out: Floats) -> None:
     for k in range(len(out)):
         out[k] = np.exp(out[k] - largest)
         total += out[k]
+    inverse = 1.0 / total
     for k in range(len(out)):
-        out[k] /= total
+        out[k] *= inverse
 
 
 @entry
@@ -103,10 +118,10 @@ def softmax_slopes(
 @entry
 def softmax_losses(scores: Floats, offsets: Floats, cells: Ints, likelihood: Floats, losses: Floats) -> None:
     """Fill minus the log-likelihood of what was recorded, shape (n_samples,)."""
-    probabilities, posterior = np.empty(len(offsets)), np.empty(len(offsets))
+    probabilities = np.empty(len(offsets))
     for i in range(len(losses)):
         fill_softmax(scores, i, offsets, probabilities)
-        losses[i] = -np.log(fill_posterior(probabilities, likelihood[cells[i]], posterior))
+        losses[i] = -np.log(evidence_of(probabilities, likelihood[cells[i]]))
 
 
 @inlined
@@ -119,23 +134,44 @@ def class_widths(thresholds: Floats) -> Floats:
 
 
 @inlined
-def fill_ordered(score: float, thresholds: Floats, widths: Floats, above: Floats, below: Floats, out: Floats) -> None:
-    """Fill the class probabilities of one score, ``P(k) = above[k] below[k] widths[k]``, all of shape (K,).
+def fill_block(
+    scores: Floats,
+    factors: Floats,
+    widths: Floats,
+    cells: Ints,
+    likelihood: Floats,
+    low: int,
+    n: int,
+    odds: Floats,
+    above: Floats,
+    below: Floats,
+    out: Floats,
+    record: Floats,
+    evidence: Floats,
+) -> None:
+    """Fill what the n rows from `low` on need, all of shape (K, BLOCK) but the evidence q, which is (BLOCK,).
 
-    ``above[k] = sigmoid(f_{k-1})`` is the probability of exceeding the threshold below class k and
-    ``below[k] = sigmoid(-f_k)`` that of not exceeding the one above it, with ``f_j = score + b_j``. The product equals
-    ``sigmoid(f_{k-1}) - sigmoid(f_k)`` but keeps its digits where that difference would cancel.
+    `odds` are those against exceeding threshold j, ``exp(-score) exp(-b_j)``: one exponential per row, cut where none
+    of the products can overflow. ``above[k] = sigmoid(f_{k-1})`` is the probability of exceeding the threshold below
+    class k and ``below[k] = sigmoid(-f_k)`` that of not exceeding the one above it, with ``f_j = score + b_j``. The
+    probability of class k, ``out[k] = above[k] below[k] widths[k]``, equals ``sigmoid(f_{k-1}) - sigmoid(f_k)`` but
+    keeps its digits where that difference would cancel. `record` is the row of `likelihood` that a sample reads.
     """
     n_classes = len(out)
-    above[0], below[n_classes - 1] = 1.0, 1.0
+    for i in range(n):
+        odds[n_classes - 1, i] = np.exp(-min(max(scores[low + i], -MOST_LOGIT), MOST_LOGIT))
+        evidence[i] = 0.0
+        for k in range(n_classes):
+            record[k, i] = likelihood[cells[low + i], k]
     for j in range(n_classes - 1):
-        # Both sigmoids of a logit from one exponential that cannot overflow.
-        logit = score + thresholds[j]
-        tail = np.exp(-abs(logit))
-        large, small = 1.0 / (1.0 + tail), tail / (1.0 + tail)
-        above[j + 1], below[j] = (large, small) if logit > 0 else (small, large)
+        for i in range(n):
+            odds[j, i] = odds[n_classes - 1, i] * factors[j]
+            above[j + 1, i] = 1.0 / (1.0 + odds[j, i])
+            below[j, i] = odds[j, i] * above[j + 1, i]
     for k in range(n_classes):
-        out[k] = max(above[k] * below[k] * widths[k], LEAST)
+        for i in range(n):
+            out[k, i] = above[k, i] * below[k, i] * widths[k]
+            evidence[i] += record[k, i] * out[k, i]
 
 
 @entry
@@ -159,42 +195,60 @@ def ordered_slopes(
     Curvatures are those of ``-log P(k)``, averaged over the posterior. The exact curvature of ``-log q`` is less, by
     the posterior variance of the slopes, and may be negative; this one never is.
     """
-    n_classes = likelihood.shape[1]
-    probabilities, posterior = np.empty(n_classes), np.empty(n_classes)
-    above, below = np.empty(n_classes), np.empty(n_classes)
-    widths = class_widths(thresholds)
+    n_samples, n_classes = len(gradient), likelihood.shape[1]
+    odds, joint, record = np.empty((n_classes, BLOCK)), np.empty((n_classes, BLOCK)), np.empty((n_classes, BLOCK))
+    above, below = np.ones((n_classes, BLOCK)), np.ones((n_classes, BLOCK))
+    evidence, slope, bend = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
+    widths, factors = class_widths(thresholds), np.exp(-np.clip(thresholds, -MOST_LOGIT, MOST_LOGIT))
     threshold_slopes[:], information[:] = 0.0, 0.0
-    for i in range(len(gradient)):
-        fill_ordered(scores[i], thresholds, widths, above, below, probabilities)
-        fill_posterior(probabilities, likelihood[cells[i]], posterior)
-        slope, bend = 0.0, 0.0
+    for low in range(0, n_samples, BLOCK):
+        n = min(BLOCK, n_samples - low)
+        fill_block(scores, factors, widths, cells, likelihood, low, n, odds, above, below, joint, record, evidence)
+        for i in range(n):
+            slope[i], bend[i] = 0.0, 0.0
+            if evidence[i] < LEAST:  # take the posterior of equal class probabilities, which leads back to the record
+                joint[:, i], evidence[i] = 1.0, max(record[:, i].sum(), LEAST)
         for k in range(n_classes):
-            # d log P(k) / d score = (1 - above) - (1 - below); widths do not depend on the score.
-            rising, falling = 1.0 - above[k], 1.0 - below[k]
-            slope += posterior[k] * (rising - falling)
-            bend += posterior[k] * (above[k] * rising + below[k] * falling)
-        gradient[i] = -weights[i] * slope
-        curvature[i] = weights[i] * bend
-        # Threshold j moves probability from class j to class j+1: dP(j+1) / db_j = -dP(j) / db_j = s_j, with
-        # s_j = sigmoid(f_j) sigmoid(-f_j). The information is that of observing the true class,
-        # sum_k (dP(k) / db_i) (dP(k) / db_j) / P(k): it is s_j^2 (1 / P(j) + 1 / P(j+1)) on the diagonal and
-        # -s_j s_{j-1} / P(j) below it.
+            for i in range(n):
+                joint[k, i] *= record[k, i]
+        # d log P(k) / d score = (1 - above) - (1 - below), where 1 - above[k] = below[k-1]; widths do not depend on the
+        # score. With s_j = sigmoid(f_j) sigmoid(-f_j) the curvature of -log P(k) is s_{k-1} + s_k.
+        # Threshold j moves probability from class j to class j+1: dP(j+1) / db_j = -dP(j) / db_j = s_j. The information
+        # is that of observing the true class, sum_k (dP(k) / db_i) (dP(k) / db_j) / P(k): it is
+        # s_j^2 (1 / P(j) + 1 / P(j+1)) on the diagonal and -s_j s_{j-1} / P(j) below it, here with P written out:
+        # 1 / above[j] = 1 + odds[j-1], and 1 / below[j+1] = 1 + 1 / odds[j+1].
         for j in range(n_classes - 1):
-            p, p_next = probabilities[j], probabilities[j + 1]
-            density = weights[i] * above[j + 1] * below[j]
-            threshold_slopes[j] += density * (posterior[j + 1] / p_next - posterior[j] / p)
-            information[j, j] += density * above[j + 1] * below[j] * (1.0 / p + 1.0 / p_next)
+            total, diagonal, beside = 0.0, 0.0, 0.0
+            for i in range(n):
+                up, down = above[j + 1, i], below[j, i]
+                density, weight = up * down, weights[low + i]
+                slope[i] += joint[j + 1, i] * down - joint[j, i] * up
+                bend[i] += density * (joint[j, i] + joint[j + 1, i])
+                total += weight / evidence[i] * density * (record[j + 1, i] - record[j, i])
+                from_below = up if j == 0 else up * (1.0 + odds[j - 1, i]) / widths[j]
+                from_above = down if j == n_classes - 2 else down * (1.0 + 1.0 / odds[j + 1, i]) / widths[j + 1]
+                diagonal += weight * density * (from_below + from_above)
+                beside += 0.0 if j == 0 else weight * up * below[j - 1, i]
+            threshold_slopes[j] += total
+            information[j, j] += diagonal
             if j > 0:
-                information[j, j - 1] -= density * above[j] * below[j - 1] / p
+                information[j, j - 1] -= beside / widths[j]
+        for i in range(n):
+            weight = weights[low + i] / evidence[i]
+            gradient[low + i] = -weight * slope[i]
+            curvature[low + i] = weight * bend[i]
 
 
 @entry
 def ordered_losses(scores: Floats, thresholds: Floats, cells: Ints, likelihood: Floats, losses: Floats) -> None:
     """Fill minus the log-likelihood of what was recorded, shape (n_samples,)."""
-    n_classes = likelihood.shape[1]
-    probabilities, posterior = np.empty(n_classes), np.empty(n_classes)
-    above, below = np.empty(n_classes), np.empty(n_classes)
-    widths = class_widths(thresholds)
-    for i in range(len(losses)):
-        fill_ordered(scores[i], thresholds, widths, above, below, probabilities)
-        losses[i] = -np.log(fill_posterior(probabilities, likelihood[cells[i]], posterior))
+    n_samples, n_classes = len(losses), likelihood.shape[1]
+    odds, joint, record = np.empty((n_classes, BLOCK)), np.empty((n_classes, BLOCK)), np.empty((n_classes, BLOCK))
+    above, below = np.ones((n_classes, BLOCK)), np.ones((n_classes, BLOCK))
+    evidence = np.empty(BLOCK)
+    widths, factors = class_widths(thresholds), np.exp(-np.clip(thresholds, -MOST_LOGIT, MOST_LOGIT))
+    for low in range(0, n_samples, BLOCK):
+        n = min(BLOCK, n_samples - low)
+        fill_block(scores, factors, widths, cells, likelihood, low, n, odds, above, below, joint, record, evidence)
+        for i in range(n):
+            losses[low + i] = -np.log(max(evidence[i], LEAST))
