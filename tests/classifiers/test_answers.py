@@ -16,6 +16,7 @@ from ordinoise.classifiers.blend.answers import chosen_answer, has_learned, may_
 from ordinoise.classifiers.blend.members import Recorded
 from ordinoise.classifiers.blend.mixture import Blend, average
 from ordinoise.classifiers.blend.table import Filling, Table
+from ordinoise.labels import Verified, trusted_ranks
 from ordinoise.noise import Doubt
 from ordinoise.scoring.evaluation import evaluate_probabilities
 from ordinoise.scoring.sets import calibrate_sets
@@ -228,3 +229,17 @@ def test_columns_that_say_nothing_leave_the_class_shares(noise: Any, tmp_path: P
     )
     evaluate(model, features, labels)
     model.predict_set(features)
+
+
+def test_a_verdict_stands_alone_beside_a_trusted_record_and_is_weighed_beside_a_noisy_one() -> None:
+    verifier = adjacent(4, up=0.1, down=0.05)
+    verified = trusted_ranks(Verified([0, 1], [2, 1], verifier), np.arange(4), 3)
+    ranks = np.array([1, 1, 3])
+    table = Table(np.zeros((3, 1)), Filling.of(np.zeros((3, 1)), {}))
+    for matrix, expected in (
+        (np.eye(4), [verifier[:, 2], verifier[:, 1]]),
+        (ASYMMETRIC, [verifier[:, 2] * ASYMMETRIC[:, 1], verifier[:, 1] * ASYMMETRIC[:, 1]]),
+    ):
+        found = Recorded(table, ranks, np.ones(3), matrix[None]).with_trusted(verified).likelihood
+        assert_allclose(found[:2], [line / line.max() for line in expected])
+        assert_allclose(found[2], matrix[:, 3])

@@ -68,9 +68,11 @@ class Recorded:
     def with_trusted(self, trusted: VerifiedRanks) -> Recorded:
         """The same with verified labels: their record is what was recorded and verified together."""
         rows, ranks, verdict = trusted.rows, self.ranks.copy(), trusted.likelihood
-        both = verdict * self.likelihood[rows]
-        # A record that the noise rules out beside the verdict is ignored, as is one that is none.
-        use_both = trusted.is_recorded & (both.max(axis=1) > 0)
+        record = self.likelihood_of(rows)
+        both = verdict * record
+        # A record that allows one class only, as where labels are trusted, leaves nothing to weigh: the verdict stands
+        # alone, as beside a record that the noise rules out, and where there is none.
+        use_both = trusted.is_recorded & (both.max(axis=1) > 0) & ((record > 0).sum(axis=1) > 1)
         likelihood = np.where(use_both[:, None], both, verdict)
         likelihood = likelihood / likelihood.max(axis=1, keepdims=True)
         cells, at = np.unique(np.column_stack([trusted.ranks, likelihood]), axis=0, return_inverse=True)

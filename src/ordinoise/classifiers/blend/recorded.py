@@ -78,7 +78,7 @@ def _chosen_blend(
 ) -> Blend:
     """The blend that the evidence prefers, or that was asked for; sets `noise_`."""
     corrected, asked = None, model.answer
-    verified = trusted is not None and len(trusted[0]) >= ENOUGH_VERIFIED
+    verified = trusted is not None and len(trusted.rows) >= ENOUGH_VERIFIED
     assert model.folds_ is not None
     if asked == "auto" and not verified and not has_learned(trusting, plain, model.decision):
         model.noise_ = replace(found, answer="trusting", reason=NOTHING_LEARNED)

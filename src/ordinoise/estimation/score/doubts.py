@@ -80,9 +80,7 @@ def doubts_about_columns(
         return [Doubt("no-signal", sentence)]
     weak, saved = [], saved_error(probabilities, ranks)
     if saved < LITTLE:
-        sentence = (
-            f"the columns explain little (predictions save {max(saved, 0):.0%} of the middle grade's error), "
-        )
+        sentence = f"the columns explain little (predictions save {max(saved, 0):.0%} of the middle grade's error), "
         weak = [Doubt("weak-columns", sentence + "so that whatever they do not show looks like noise")]
     if fit.family_weights.get("none", 0.0) > 1 - UNDECIDED or not _are_numbers(features):
         return weak
