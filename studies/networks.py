@@ -272,11 +272,12 @@ def bounded_error(problem: Problem, model: Any, matrix: Floats, *, bounded: bool
     """Error of the classifier, its training loss kept above the entropy of the noise or as it is."""
     import torch
 
-    from ordinoise.classifiers import torch as module
+    from ordinoise.classifiers import _torch_data
+    from ordinoise.classifiers import torch as classifier
     from ordinoise.learners.torch import Objective
 
     shares = np.bincount(problem.true, minlength=problem.n_classes) / len(problem.true)
-    bound, usual = noise_entropy(matrix, shares), module.objective_for
+    bound, usual = noise_entropy(matrix, shares), _torch_data.objective_for
 
     @dataclass(frozen=True, eq=False)
     class Bounded(Objective):
@@ -289,7 +290,7 @@ def bounded_error(problem: Problem, model: Any, matrix: Floats, *, bounded: bool
         objective = usual(*task)
         return Bounded(objective.loss, objective.table) if bounded else objective
 
-    with patch.object(module, "objective_for", chosen):
+    with patch.object(classifier, "objective_for", chosen):
         return error(model, problem, problem.recorded)
 
 
