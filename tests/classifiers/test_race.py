@@ -82,6 +82,7 @@ def test_the_corrected_networks_start_from_the_trusting_ones() -> None:
     assert NetworkCandidate((4,), 0.003, stops=True).continued(model).start is None
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_the_result_for_many_rows_does_not_depend_on_the_number_of_threads() -> None:
     data = synthetic(2000, random_state=0)
