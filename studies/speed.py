@@ -31,7 +31,7 @@ from ordinoise.scoring.metrics import mean_absolute_error
 N_TEST = 4000
 JITTER = 0.05  # of a column's standard deviation; a round number
 console = Console()
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating]
 Ints = NDArray[np.int64]
 
 
