@@ -274,7 +274,7 @@ class OrdinalClassifier(TableClassifierBase):
         Of the true label if ``noise_.answer`` is "corrected", else of the label as it would be recorded.
         """
         check_is_fitted(self, "models_")
-        return self._answered(average(self.models_, self.weights_, self.table_of(X)))
+        return self._answered(average(self.models_, self.weights_, self.table_of(X), self.n_jobs))
 
     def table_of(self, X: Any) -> Table:
         """New rows as the fitted models read them."""

@@ -40,9 +40,9 @@ CLASS_SHARES = "class shares"
 LARGE_TABLE = 8000
 """From this on networks take larger steps, trees have more leaves, and candidates are raced (decision 0024)."""
 LARGER_TABLE = 32_000
-"""Above this only one network and one kind of trees take part (decision 0024)."""
+"""Above this "auto" has no large network and no softmax trees, which add little there (decision 0024)."""
 MANY_ROWS = 100_000
-"""Above this only the ordered trees take part, with more leaves and fewer rounds: a second head adds little there."""
+"""Above this trees have more leaves and fewer rounds, and there are three folds; a round number, chosen by no run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,7 +291,7 @@ def dense_candidates(learner: str, n_samples: int, categorical: tuple[int, ...])
     """The learners of dense columns that take part, by name, with settings for this many samples."""
     networks = _few_networks(n_samples) if n_samples < FEW_ROWS else _many_networks(n_samples)
     trees = _trees(n_samples, categorical)
-    if learner == "auto" and n_samples > LARGER_TABLE:
+    if n_samples > (LARGER_TABLE if learner == "auto" else MANY_ROWS):
         del networks["large network"], trees["softmax trees"]
     return {**({} if learner == "boosting" else networks), **({} if learner == "mlp" else trees)}
 

@@ -24,6 +24,9 @@ LEAST_SHARE = 0.05
 """``learner="auto"`` drops candidates with less weight. A round number, chosen by no run."""
 
 
+FEWEST_FOR_THREADS = 500  # rows: below, models take about as long as threads take to start; a round number
+
+
 @dataclass(frozen=True, eq=False)
 class Blend:
     """Fitted candidates, their weights and their out-of-fold predictions.
@@ -53,15 +56,17 @@ class Blend:
         return average(self.models, self.weights, table)
 
 
-def average(models: Mapping[str, tuple[Model, ...]], weights: Mapping[str, float], table: Table) -> Floats:
-    """The weighted average over candidates of the plain average over their models."""
-    parts = [
-        weights[name] / len(some) * model.probabilities(table)
-        for name, some in models.items()
-        if weights[name] > 0
-        for model in some
-    ]
-    total = np.sum(parts, axis=0)
+def average(
+    models: Mapping[str, tuple[Model, ...]], weights: Mapping[str, float], table: Table, n_jobs: int | None = 1
+) -> Floats:
+    """The weighted average over candidates of the plain average over their models, `n_jobs` of them at a time."""
+    parts = [(weights[name] / len(some), model) for name, some in models.items() if weights[name] > 0 for model in some]
+    n_threads = 1 if len(table.features) < FEWEST_FOR_THREADS else n_workers(n_jobs, len(parts))
+    total = np.zeros(1)
+    _ = table.dense  # cached here, before threads read it
+    with ThreadPoolExecutor(n_threads) as pool:  # ends with the call: a process forked later inherits no threads
+        for one in pool.map(lambda part: part[0] * part[1].probabilities(table), parts):
+            total = total + one
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
