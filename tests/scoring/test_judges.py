@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ordinoise.noise import Noise, corrupt, inverse_decay
 from ordinoise.scoring import Judgment, judge
-from ordinoise.scoring.judges.estimate import Counts
+from ordinoise.scoring.judges.estimate import Counts, _third_moment
 from ordinoise.scoring.judges.matrix import probability_of_one_matrix
 
 N = 1200
@@ -173,6 +173,59 @@ def test_a_row_weighs_less_where_people_graded_more_of_them() -> None:
     many, few = Counts(np.array([[1000.0, 1000.0]]), np.repeat([0, 1], [80, 20])).weights[0]
     assert 3 < few / many < 4
     np.testing.assert_allclose(Counts(np.array([[800.0, 200.0]]), np.repeat([0, 1], [80, 20])).weights, 1)
+
+
+def test_a_few_large_errors_of_both_signs_say_nothing_about_the_skew() -> None:
+    errors = np.zeros((1, 40, 1))
+    errors[0, :6, 0] = [3, -2, 3, -3, 2, -2]
+    assert _third_moment(errors)[0, 0] == 0
+    errors[0, :10, 0] = 2.0
+    assert _third_moment(errors)[0, 0] == pytest.approx(0.9 * 10 * 2.0**3)
+
+
+def paired(seed: int, n_items: int = 300, n_graded: int = 60) -> tuple[Any, ...]:
+    """Both systems answer every prompt, with grades that a prompt shares; people grade both answers to some."""
+    rng = np.random.default_rng([seed, 3])
+    ease = np.repeat(rng.normal(scale=1.2, size=n_items), 2)
+    item, system = np.repeat(np.arange(n_items), 2), np.tile(["a", "b"], n_items)
+    human = np.clip(np.round(3 + ease + 0.3 * (system == "a") + rng.normal(scale=0.4, size=2 * n_items)), 1, 5)
+    judged = corrupt(human.astype(int) - 1, inverse_decay(5, 0.15), random_state=rng) + 1
+    few = np.where(item < n_graded, human, np.nan)
+    return judged, few, system, item, human
+
+
+def test_an_item_for_each_row_changes_nothing() -> None:
+    judged, human, system = graded()
+    few = some(human)
+    plain, alone = found(judged, few, system), found(judged, few, system, items=np.arange(N))
+    np.testing.assert_allclose(ends(alone), ends(plain))
+    assert [one.mean.low for one in alone.differences] == pytest.approx([one.mean.low for one in plain.differences])
+    nameless = found(judged, few, system, items=[None] * N)
+    np.testing.assert_allclose(ends(nameless), ends(plain))
+
+
+def test_differences_on_the_same_prompts_are_more_precise_and_still_cover() -> None:
+    *_, system, _, human = paired(99, 100_000)
+    truth = human[system == "a"].mean() - human[system == "b"].mean()
+    covered, ratios = 0, []
+    for seed in range(30):
+        judged, few, system, item, _ = paired(seed)
+        alone, together = (found(judged, few, system, items=items).differences[0] for items in (None, item))
+        sign = 1 if together.system == "a" else -1
+        covered += together.mean.low <= sign * truth <= together.mean.high
+        ratios.append((together.mean.high - together.mean.low) / (alone.mean.high - alone.mean.low))
+    assert covered >= 25  # fewer have a chance of 1 in 300 at 95 %
+    assert np.mean(ratios) < 0.9
+
+
+def test_rows_of_one_item_in_a_system_count_as_one() -> None:
+    judged, human, system = graded()
+    few = some(human, 150)
+    twice = [np.concatenate([column, column]) for column in (judged, few, system, np.arange(N))]
+    once = found(judged, few, system)
+    np.testing.assert_allclose(ends(found(*twice[:3], items=twice[3]))[:, 0], ends(once)[:, 0], atol=0.03)
+    width, naive = (np.diff(ends(one)[:, 1:])[:, 0] for one in (found(*twice[:3], items=twice[3]), found(*twice[:3])))
+    assert (width > 1.25 * naive).all()
 
 
 def test_a_judge_with_another_scale_has_a_table_instead_of_a_matrix() -> None:

@@ -147,7 +147,9 @@ def _tasks(path: Path, text: bytes) -> list[dict[str, Any]]:
     try:
         found = json.loads(text)
         if b"\\ud" in text.lower():
-            json.dumps(found, ensure_ascii=False).encode()  # half a character, which JSON can spell and no file can hold
+            json.dumps(
+                found, ensure_ascii=False
+            ).encode()  # half a character, which JSON can spell and no file can hold
     except UnicodeEncodeError:
         raise complain("file", "hold whole characters", f"half of one (\\ud800 to \\udfff) in {str(path)!r}") from None
     except (ValueError, RecursionError) as error:

@@ -41,6 +41,8 @@ class Grades:
         Number of human graders.
     messages : tuple of str
         What was left out or put together.
+    item : array of shape (n_judged,), optional
+        Number of the item of each row, if rows belong to items.
     """
 
     rows: Ints
@@ -53,6 +55,7 @@ class Grades:
     systems: tuple[str, ...]
     n_people: int
     messages: tuple[str, ...]
+    item: Ints | None = None
 
     @property
     def one_scale(self) -> bool:
@@ -68,7 +71,13 @@ class Grades:
 
 
 def read_grades(
-    judge: Any, human: Any, systems: Any, classes: Sequence[Any] | None, judge_classes: Sequence[Any] | None, seed: Any
+    judge: Any,
+    human: Any,
+    systems: Any,
+    items: Any,
+    classes: Sequence[Any] | None,
+    judge_classes: Sequence[Any] | None,
+    seed: Any,
 ) -> Grades:
     """Both columns on their scales; see `ordinoise.scoring.judges.judge` for the arguments."""
     scores, people = _cells("judge", judge), _people(human)
@@ -77,6 +86,7 @@ def read_grades(
     for column in people:
         as_same_length("human", len(column), "judge", len(scores))
     rows = [row for row, score in enumerate(scores) if score is not None and named[row] is not None]
+    item = None if items is None else _item_numbers(items, rows, len(scores))
     ratings = [[column[row] for column in people] for row in rows]
     graded = np.array([any(grade is not None for grade in each) for each in ratings], dtype=bool)
     if not graded.any():
@@ -99,7 +109,17 @@ def read_grades(
         systems=tuple(known),
         n_people=len(people),
         messages=tuple(messages),
+        item=item,
     )
+
+
+def _item_numbers(items: Any, rows: Sequence[int], n_rows: int) -> Ints:
+    """Number of the item of each of `rows`; a row without one is an item of its own."""
+    names = _cells("items", items)
+    as_same_length("items", len(names), "judge", n_rows)
+    place: dict[Any, int] = {}
+    named = [(row,) if names[row] is None else names[row] for row in rows]
+    return np.array([place.setdefault(name, len(place)) for name in named], np.int64)
 
 
 def _cells(argument: str, values: Any) -> list[Grade | None]:

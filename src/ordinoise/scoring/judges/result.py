@@ -99,6 +99,8 @@ class Judgment:
         Level of all intervals, each on its own.
     messages : tuple of str
         What was left out or put together.
+    is_paired : bool
+        Whether rows of one item were taken to be alike; else all rows are independent.
     """
 
     systems: tuple[SystemScore, ...]
@@ -113,6 +115,7 @@ class Judgment:
     n_people: int
     confidence: float
     messages: tuple[str, ...] = ()
+    is_paired: bool = False
 
     @property
     def lean(self) -> str:
@@ -159,6 +162,7 @@ class Judgment:
             "n_people": self.n_people,
             "confidence": self.confidence,
             "messages": list(self.messages),
+            "is_paired": self.is_paired,
         }
 
     def __str__(self) -> str:
