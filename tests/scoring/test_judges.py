@@ -57,6 +57,7 @@ def test_with_all_rows_graded_by_people_the_mean_is_theirs() -> None:
 def test_a_judge_with_one_grade_for_all_leaves_the_mean_of_the_human_grades() -> None:
     _, human, system = graded()
     for one in found(np.full(N, 3), some(human), system).systems:
+        assert one.human_mean is not None
         assert one.mean.value == pytest.approx(one.human_mean.value)
 
 
@@ -77,6 +78,7 @@ def test_a_judge_who_knows_makes_the_interval_narrower_than_human_grades_alone()
     _, human, system = graded()
     judged = corrupt(human - 1, inverse_decay(5, 0.05), random_state=0) + 1
     for one in found(judged, some(human), system).systems:
+        assert one.human_mean is not None
         assert one.mean.high - one.mean.low < 0.7 * (one.human_mean.high - one.human_mean.low)
 
 
@@ -164,6 +166,7 @@ def test_people_may_choose_rows_by_the_judges_grade() -> None:
     assert "not-random" in [doubt.code for doubt in result.doubts]
     for one in result.systems:
         truth = human[system == one.system].mean()
+        assert one.human_mean is not None
         assert one.human_mean.low > truth
         assert one.mean.low < truth < one.mean.high
     assert "not-random" not in [doubt.code for doubt in found(judged, some(human), system).doubts]
@@ -226,6 +229,44 @@ def test_rows_of_one_item_in_a_system_count_as_one() -> None:
     np.testing.assert_allclose(ends(found(*twice[:3], items=twice[3]))[:, 0], ends(once)[:, 0], atol=0.03)
     width, naive = (np.diff(ends(one)[:, 1:])[:, 0] for one in (found(*twice[:3], items=twice[3]), found(*twice[:3])))
     assert (width > 1.25 * naive).all()
+
+
+def third_system(seed: int, lean: float = 0.0) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Systems a and b of which people graded 600 rows, and c, with other grades, of which they graded none."""
+    rng = np.random.default_rng([seed, 8])
+    system = rng.choice(["a", "b", "c"], 1800)
+    human = np.clip(np.round(rng.normal(3.2, 1.1, 1800) - 0.8 * (system == "c")), 1, 5)
+    judged = corrupt(human.astype(int) - 1, inverse_decay(5, 0.1), random_state=rng) + 1
+    judged = np.where((system == "b") & (rng.random(1800) < lean), np.minimum(judged + 1, 5), judged)
+    few = np.where((rng.random(1800) < 0.5) & (system != "c"), human, np.nan)
+    return judged, few, system, human
+
+
+def test_a_system_that_nobody_graded_is_scored_by_the_matrix_of_the_others() -> None:
+    covered, errors, naive = 0, [], []
+    for seed in range(1, 7):
+        judged, few, system, human = third_system(seed)
+        result = found(judged, few, system)
+        assert [one.system for one in result.systems] == ["a", "b", "c"]
+        unseen, truth = result.systems[2], human[system == "c"].mean()
+        assert (unseen.n_human, unseen.human_mean) == (0, None)
+        covered += unseen.mean.low <= truth <= unseen.mean.high
+        table = result.table @ np.arange(1, 6)
+        naive.append(table[judged[system == "c"] - 1].mean() - truth)
+        errors.append(unseen.mean.value - truth)
+    assert covered >= 4  # fewer have a chance of 1 in 500 at 95 %
+    assert abs(np.mean(errors)) < 0.06
+    assert np.mean(naive) > 0.1  # the table of the other systems would take their shares for granted
+    assert "no-human-grades" in [doubt.code for doubt in result.doubts]
+    assert (system[result.next_rows] == "c").sum() == 10
+    assert len(result.differences) == 3
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_it_is_refused_if_the_judge_is_unfair_to_the_others() -> None:
+    judged, few, system, _ = third_system(0, lean=0.8)
+    with pytest.raises(ValueError, match=r"got none for 'c'; grade some of its rows, or drop it: that the judge errs"):
+        found(judged, few, system)
 
 
 def test_a_judge_with_another_scale_has_a_table_instead_of_a_matrix() -> None:

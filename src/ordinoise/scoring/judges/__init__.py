@@ -17,6 +17,7 @@ from ordinoise.scoring.judges.estimate import Counts, Means, estimated_means, in
 from ordinoise.scoring.judges.grades import Grades, grade_names, mean_step, read_grades
 from ordinoise.scoring.judges.matrix import by_system, judge_noise, not_random, probability_of_one_matrix, reverse_table
 from ordinoise.scoring.judges.result import Difference, Judgment, SystemScore
+from ordinoise.scoring.judges.ungraded import check_alike, first_rows, ungraded_doubts, ungraded_scores
 
 __all__ = ["Judgment", "judge"]
 
@@ -50,7 +51,8 @@ def judge(
         People's grades, missing (None or NaN) for most rows. With one column they are taken to be right; several
         people may err, and the true grade of each row is inferred by :class:`ordinoise.estimation.RepeatedLabels`.
     systems : array of shape (n_rows,), optional
-        The system that made each row's output; all rows are one system by default.
+        The system that made each row's output; all rows are one system by default. A system that nobody graded is
+        scored by the judge's matrix in at least two others, if one matrix very probably serves those.
     items : array of shape (n_rows,), optional
         What each row's output answers, such as a prompt that went to all systems: rows of one item are alike, which
         differences between systems then allow for. Rows are taken to be independent by default.
@@ -76,7 +78,8 @@ def judge(
     level = as_number("confidence", confidence, 0.0, 0.9999, open_low=True)
     as_count("n_next", n_next, 0)
     rng = as_generator(random_state)
-    grades = read_grades(judge, human, systems, items, classes, judge_classes, int(rng.integers(2**31)))
+    whole = read_grades(judge, human, systems, items, classes, judge_classes, int(rng.integers(2**31)))
+    grades = whole.of_graded_systems
     cell = grades.system * len(grades.judge_classes) + grades.judge
     judged = np.bincount(cell, minlength=len(grades.systems) * len(grades.judge_classes))
     of_items = None if grades.item is None else (cell, grades.item, grades.item[grades.graded])
@@ -84,16 +87,21 @@ def judge(
     means, ends = _means(counts, grades, level)
     table = by_system(counts, grades.human)
     one = probability_of_one_matrix(table)
+    check_alike(whole, grades, one)
     noise = judge_noise(table, counts, grades.systems, one, level, rng) if grades.one_scale else None
     scores = _scores(grades, counts, means, ends, level)
+    others = ungraded_scores(whole, noise, level, rng)
+    correlation = np.pad(means.correlation, (0, len(others)))
+    first = first_rows(whole, FEW_HUMAN, n_next, rng)
+    then = next_rows(counts, means, cell, grades.graded, n_next - len(first), rng)
     return Judgment(
-        systems=scores,
-        differences=_differences(scores, means.correlation),
+        systems=tuple(sorted((*scores, *others), key=lambda one: one.system)),
+        differences=_differences((*scores, *others), correlation),
         noise=noise,
         table=reverse_table(table, counts),
         one_matrix=one,
-        next_rows=grades.rows[next_rows(counts, means, cell, grades.graded, n_next, rng)],
-        doubts=_doubts(counts, scores, noise),
+        next_rows=np.sort(np.concatenate([whole.rows[first], grades.rows[then]])),
+        doubts=(*ungraded_doubts(others, one), *_doubts(counts, scores, noise)),
         classes=tuple(grade_names(grades.classes)),
         judge_classes=tuple(grade_names(grades.judge_classes)),
         n_people=grades.n_people,

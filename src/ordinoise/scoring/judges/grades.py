@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -63,6 +63,23 @@ class Grades:
         return self.classes == self.judge_classes
 
     @property
+    def of_graded_systems(self) -> Grades:
+        """The rows of the systems of which people graded some."""
+        known = np.unique(self.system[self.graded])
+        if len(known) == len(self.systems):
+            return self
+        kept = np.isin(self.system, known)
+        return replace(
+            self,
+            rows=self.rows[kept],
+            judge=self.judge[kept],
+            system=np.searchsorted(known, self.system[kept]),
+            graded=self.graded[kept],
+            systems=tuple(self.systems[at] for at in known),
+            item=None if self.item is None else self.item[kept],
+        )
+
+    @property
     def values(self) -> Floats:
         """The number that each human grade stands for: itself, or its rank from 1 if it is text."""
         if any(isinstance(grade, str) for grade in self.classes):
@@ -95,7 +112,6 @@ def read_grades(
     scale, judge_scale = _scales(judged, [grade for each in ratings for grade in each], classes, judge_classes)
     known = sorted({name for row in rows if (name := named[row]) is not None})
     system = np.array([known.index(str(named[row])) for row in rows])
-    _check_systems(system[graded], known)
     if len(rows) < len(scores):
         messages.append(f"{len(scores) - len(rows)} rows without a judge grade or a system are ignored")
     return Grades(
@@ -209,13 +225,6 @@ def _checked(classes: tuple[Grade, ...]) -> tuple[Grade, ...]:
 def _ranks(values: Sequence[Any], scale: tuple[Grade, ...]) -> Ints:
     place = {grade: rank for rank, grade in enumerate(scale)}
     return np.array([place[value] for value in values], np.int64)
-
-
-def _check_systems(graded: Ints, systems: Sequence[str]) -> None:
-    without = [name for number, name in enumerate(systems) if number not in set(graded.tolist())]
-    if without:
-        got = f"none for {without[0]!r}" + (f" and {len(without) - 1} more" if len(without) > 1 else "")
-        raise complain("human", "have a grade for some row of every system", got, "grade some of its rows, or drop it")
 
 
 def _probabilities(ratings: list[list[Any]], scale: tuple[Grade, ...], seed: Any) -> Floats:

@@ -32,10 +32,11 @@ class SystemScore:
         Share of rows with this grade or a higher one, for every grade but the lowest.
     judge_mean : float or None
         Mean of the judge's own grades; None if the judge has another scale.
-    human_mean : Estimate
-        Mean of the human grades alone.
+    human_mean : Estimate or None
+        Mean of the human grades alone; None if there are none.
     more_to_halve : int or None
-        Human grades to add to make the interval of `mean` half as wide; None if the rows do not suffice.
+        Human grades to add to make the interval of `mean` half as wide; None if the rows do not suffice, or if there
+        are no human grades yet.
     """
 
     system: str
@@ -44,7 +45,7 @@ class SystemScore:
     mean: Estimate
     at_least: Mapping[str, Estimate]
     judge_mean: float | None
-    human_mean: Estimate
+    human_mean: Estimate | None
     more_to_halve: int | None
 
     @property
