@@ -137,13 +137,15 @@ class Judgment:
 
     @property
     def assumption(self) -> str:
-        """What is taken for granted about people's grades and rows, in one sentence."""
+        """What is taken for granted about people's grades and rows, in two sentences."""
         people = (
             "Human grades are taken to be right"
             if self.n_people == 1
             else f"The {self.n_people} people may err; the true grade is inferred from all of them"
         )
-        return f"{people}, and their rows to be a random choice among the rows of a system with the same judge grade."
+        rows = "Rows of one item may be alike" if self.is_paired else "All rows are taken to be independent"
+        choice = "their rows to be a random choice among the rows of a system with the same judge grade"
+        return f"{people}, and {choice}. {rows}."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and text, ready for JSON."""
