@@ -394,4 +394,4 @@ def test_intervals_cover_as_promised(n_classes: int, n_human: int) -> None:
     mean = np.mean(covered, axis=0)[0]
     assert (mean > 0.93 - 3 * np.sqrt(0.05 * 0.95 / 800)).all()
     ours, human, ppi, _ = np.mean(widths, axis=0)[:, 0]
-    assert ours < (1.0 if n_classes == 2 else 1.03) * min(human, ppi)
+    assert ours < min(human, ppi)
