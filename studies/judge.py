@@ -1,7 +1,7 @@
 """Coverage and width of the intervals of `ordinoise.scoring.judge`, beside human grades alone, PPI and PPI++.
 
 ``python -m studies.judge [PART ...] [--repeats 400] [--seed 100] [--data-dir DIR]``, parts simulated, split, lean and
-web. The rivals are those of the package ppi-python. Constants were settled on seeds 0 and 1.
+web. The rivals are those of the package ppi-python. Constants were settled on seeds 0, 1, 301 and 302.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def all_ends(system: Ints, judged: Ints, human: Ints, graded: Ints, n_classes: i
     counts = Counts(np.bincount(cell, minlength=n_systems * n_classes).reshape(n_systems, -1) * 1.0, cell[graded])
     truth, guess = queried(human, n_classes), queried(judged, n_classes)
     low, high, step = np.zeros(2), np.array([n_classes - 1.0, 1.0]), np.ones(2)
-    ours = intervals(estimated_means(counts, truth[graded]), counts.graded.sum(axis=1), low, high, step, 0.95)
+    ours = intervals(estimated_means(counts, truth[graded]), counts.n_graded, low, high, step, 0.95)
     rest = np.setdiff1d(np.arange(len(system)), graded)
     rivals = np.zeros((3, 2, n_systems, 2))
     for one in range(n_systems):

@@ -7,7 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
+
+PATIENCE_MS = 15_000
+"""How long a page may take: Playwright's own 5 seconds are too few where other tests run on the same processors."""
 
 
 def chromium_path() -> str | None:
@@ -25,6 +28,7 @@ def browser() -> Iterator[Browser]:
     if path is None:
         pytest.skip("no Chromium: install Debian's chromium, or name one in ORDINOISE_CHROMIUM")
     with sync_playwright() as playwright:
+        expect.set_options(timeout=PATIENCE_MS)
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage"])
         try:
             yield started

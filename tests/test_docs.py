@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import importlib.util
+import os
 import re
 import shlex
 import subprocess
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 
 import ordinoise
+from mlflow_double import MLflowDouble
 from ordinoise.app.cli import app
 
 ROOT = Path(__file__).parents[1]
@@ -178,9 +180,12 @@ def _agree(printed: str, shown: str) -> bool:
 def test_the_code_on_a_page_runs_and_prints_what_the_page_shows(
     part: Part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    if "mlflow" in part.needs and importlib.util.find_spec("mlflow") is None:
+        monkeypatch.setitem(sys.modules, "mlflow", MLflowDouble())
     for package in sorted(part.needs):
         pytest.importorskip(package, reason=f"{part.name} needs {package}, which is not installed")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]))
     names: dict[str, Any] = {"__name__": "page"}
     if part.name.partition(":")[0] in IN_SECTIONS or "mlflow" in part.needs:
         warnings.simplefilter("ignore")  # what other libraries have to say about each other

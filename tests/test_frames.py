@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ordinoise import OrdinalBoostingClassifier
+from ordinoise import OrdinalBoostingClassifier, adjacent, find_label_issues
 from ordinoise._frames import as_native, frame_of
 from ordinoise.audit.issues import library_of
 
@@ -78,3 +78,20 @@ def test_what_is_known_already_stays_as_it_is(table: Any) -> None:
 def test_a_dataset_that_is_no_table_is_refused(odd: Any, sentence: str) -> None:
     with pytest.raises(ValueError, match=f"^{sentence}$"):
         as_native(odd)
+
+
+def test_the_library_of_hugging_face_goes_in_and_its_columns_come_out() -> None:
+    datasets = pytest.importorskip("datasets")
+    whole = datasets.Dataset(TABLE)
+    model = OrdinalBoostingClassifier(noise=None, n_estimators=5, random_state=0).fit(whole, GRADES)
+    same = OrdinalBoostingClassifier(noise=None, n_estimators=5, random_state=0).fit(TABLE, GRADES)
+    some = whole.select(range(5, 40))  # a choice of rows, which the library keeps beside the table
+    np.testing.assert_array_equal(model.predict_proba(some), same.predict_proba(TABLE)[5:40])
+    issues = find_label_issues(whole, GRADES, noise=adjacent(3, up=0.1, down=0.1), estimator=model, n_folds=2)
+    for name, column in issues.to_columns().items():
+        whole = whole.add_column(name, column)
+    assert whole.column_names == ["size", "kind", "suggested", "probability_wrong", "expected_distance", "rank"]
+    with pytest.raises(ValueError, match=r"^X must be one split, got a DatasetDict of \['train'\]"):
+        as_native(datasets.DatasetDict(train=whole))
+    with pytest.raises(ValueError, match=r"^X must have a length, got IterableDataset"):
+        as_native(whole.to_iterable_dataset())

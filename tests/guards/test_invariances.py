@@ -8,21 +8,24 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ordinoise import OrdinalClassifier, OrdinalMLPClassifier, ScoreLikelihood, corrupt
+from ordinoise import OrdinalClassifier, ScoreLikelihood, corrupt
 from ordinoise.noise import adjacent
 
+# Noise between neighbours is in doubt by its nature; what is believed of it is tested elsewhere.
+pytestmark = pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 N = 1500
 NOISE = adjacent(4, up=0.25, down=0.05)
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(N, 3))
 TRUE = np.digitize(X[:, 0] - 0.5 * X[:, 1] + RNG.normal(scale=0.2, size=N), [-1.0, 0.0, 0.8])
 NOISY = corrupt(TRUE, NOISE, random_state=4)
-TOLERANCE = 0.04
+TOLERANCE = 0.02
 """Of probabilities and matrix entries between fits that differ by chance alone: folds and starting weights."""
 
 
-def _front(features: Any, labels: Any, **settings: Any) -> OrdinalClassifier:
-    return OrdinalClassifier("mlp", n_rounds=1, random_state=0, **settings).fit(features, labels)
+def _front(features: Any, labels: Any, answer: str = "corrected", **settings: Any) -> OrdinalClassifier:
+    """A fit that corrects: whether to do so is decided by evidence near a limit, which the order of rows may tip."""
+    return OrdinalClassifier("mlp", answer=answer, n_rounds=1, random_state=0, **settings).fit(features, labels)
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +64,10 @@ def test_turning_the_scale_round_mirrors_the_answer(plain: OrdinalClassifier) ->
     assert np.abs(mirrored.predict_proba(X)[:, ::-1] - plain.predict_proba(X)).mean() < TOLERANCE
     assert np.abs(mirrored.noise_matrix_[::-1, ::-1] - plain.noise_matrix_).mean() < TOLERANCE
     # The noise is asymmetric: the answer that forgot to turn would be far off.
-    assert np.abs(mirrored.noise_matrix_ - plain.noise_matrix_).mean() > 2 * TOLERANCE / 1.5
+    assert np.abs(mirrored.noise_matrix_ - plain.noise_matrix_).mean() > 2 * TOLERANCE
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_on_clean_labels_the_estimate_does_no_harm() -> None:
     """Mean absolute error on fresh rows over four splits, against the same learner that trusts the labels."""
     harm = []
@@ -75,7 +77,9 @@ def test_on_clean_labels_the_estimate_does_no_harm() -> None:
         labels = np.digitize(features[:, 0] - 0.5 * features[:, 1] + rng.normal(scale=0.3, size=1200), [-1, 0, 1])
         train, test = slice(600), slice(600, None)
         errors = [
-            np.abs(_front(features[train], labels[train], noise=noise).predict(features[test]) - labels[test]).mean()
+            np.abs(
+                _front(features[train], labels[train], "auto", noise=noise).predict(features[test]) - labels[test]
+            ).mean()
             for noise in ("estimate", None)
         ]
         harm.append(errors[0] - errors[1])
@@ -83,7 +87,6 @@ def test_on_clean_labels_the_estimate_does_no_harm() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_intervals_of_the_noise_rate_cover_it() -> None:
     """12 draws: fewer than 9 covered has a chance of 1 in 300 at the nominal 95 %, and 1 in 60 at 90 %."""
     covered = 0
@@ -99,18 +102,18 @@ def test_intervals_of_the_noise_rate_cover_it() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_prediction_sets_cover_the_true_label_although_calibrated_on_noisy_ones() -> None:
-    covered, uncorrected = [], []
+    """Known noise gives what was asked for; an estimate that is in doubt gives no less."""
+    covered: dict[str, list[float]] = {"known": [], "estimated": [], "trusted": []}
     for seed in range(5):
         rng = np.random.default_rng([seed, 11])
         features = rng.normal(size=(2500, 3))
         true = np.digitize(features[:, 0] + rng.normal(scale=0.5, size=2500), [-1, 0, 1])
         noisy = corrupt(true, NOISE, rng)
-        model = _front(features[:1500], noisy[:1500])
-        covered.append(model.predict_set(features[1500:], confidence=0.9).mask[np.arange(1000), true[1500:]].mean())
-        naive = OrdinalMLPClassifier(noise=None, random_state=0).fit(features[:1000], noisy[:1000])
-        naive.calibrate_sets(features[1000:1500], noisy[1000:1500])
-        uncorrected.append(naive.predict_set(features[1500:], confidence=0.9).mask[np.arange(1000), true[1500:]].mean())
-    assert abs(np.mean(covered) - 0.9) < 0.04
-    assert abs(np.mean(covered) - 0.9) < abs(np.mean(uncorrected) - 0.9)
+        for name, noise in (("known", NOISE), ("estimated", "estimate"), ("trusted", None)):
+            sets = _front(features[:1500], noisy[:1500], noise=noise).predict_set(features[1500:], confidence=0.9)
+            covered[name].append(sets.mask[np.arange(1000), true[1500:]].mean())
+    known, estimated, trusted = (np.mean(shares) for shares in covered.values())
+    assert abs(known - 0.9) < 0.02
+    assert abs(known - 0.9) < abs(trusted - 0.9)
+    assert estimated > 0.88

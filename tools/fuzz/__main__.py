@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import IO
 
-from tools.fuzz import doors, readers
+from tools.fuzz import doors, readers, rounds
 from tools.fuzz.seeds import corpus, write_seeds
 
 ROOT = Path(__file__).parents[2]
@@ -36,8 +36,9 @@ READERS: dict[str, type[readers.Reader]] = {
     "trees": readers.TreesReader, "task": readers.TaskReader, "checkpoint": readers.CheckpointReader,
     "decisions": readers.DecisionsReader, "results": readers.ResultsReader, "request": doors.RequestReader,
     "socket": doors.SocketReader, "verbs": doors.VerbReader, "learn": doors.LearnReader,
+    "tasks": rounds.TasksReader, "rounds": rounds.RoundsReader,
 }  # fmt: skip
-WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "feather", "excel", "lines", "matrix", "embeddings", "svmlight", "audit", "noise", "decisions", "results", "request", "socket")  # fmt: skip
+WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "feather", "excel", "lines", "tasks", "matrix", "embeddings", "svmlight", "audit", "noise", "decisions", "results", "request", "socket")  # fmt: skip
 OUTCOMES = ("refused", "accepted", "traceback", "crash", "hang", "lost")
 MOST_MEMORY = 12 * 2**30  # bytes of address space, far above what an input needs; a round number, chosen by no run
 SECONDS_TO_START = 300.0

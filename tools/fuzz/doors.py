@@ -202,8 +202,12 @@ class VerbReader(Reader):
     """A verb of the command line with a table, in this process."""
 
     share = 6.0
-    verbs: tuple[str, ...] = ("corrupt", "corrupt", "predict", "evaluate", "plan", "data", "export", "review")
-    options = (
+    verbs: tuple[str, ...] = (
+        "corrupt", "corrupt", "predict", "evaluate", "judge", "plan", "data", "export", "review", "next", "reproduce", "demo",
+    )  # fmt: skip
+    folders: tuple[str, ...] = ("model", "audit")
+    """Folders of the seeds that the verbs find beside the table."""
+    options: tuple[str, ...] = (
         "--order", "1,2,3", "", ",", "--seed", "3", "x", "-1", "--rate", "nan", "9", "0.1", "--kind", "adjacent", "odd",
         "--noise", "matrix.csv", "nosuch", "none", "--json", "--target", "b", "stars", "--bogus", "--confidence", "0.9", "2",
         "--decision", "mode", "--classes", "4", "60", "--out", "out.csv", "OUT.CSV", "out.parquet", "x[/].csv", "t.csv", "\ud800", "\0",
@@ -211,7 +215,8 @@ class VerbReader(Reader):
 
     def start(self) -> None:
         (self.scratch / "matrix.csv").write_text(MATRIX)
-        shutil.copytree(self.seeds / "model", self.scratch / "model")
+        for name in self.folders:
+            shutil.copytree(self.seeds / name, self.scratch / name)
         self.before = self._content()
 
     def _content(self) -> dict[str, bytes]:
@@ -225,6 +230,11 @@ class VerbReader(Reader):
             "corrupt": ["t.csv", "--target", "stars", "--out", "out.csv"], "predict": ["model", "t.csv"],
             "evaluate": ["model", "t.csv"], "plan": ["--classes", str(rng.randint(-1, 12)), "--rate", str(rng.random())],
             "data": [rng.choice(("list", "wine", "", "toy"))], "export": ["t.csv", "out.onnx"], "review": ["t.csv", "--no-browser"],
+            "judge": ["t.csv", "--judge", "stars", "--human", rng.choice(("stars", "a", "size")), "--by", "colour", "--out", "made"],
+            "next": ["audit", "--budget", str(rng.randint(-1, 70))], "reproduce": [rng.choice(("", "table3", "x"))],
+            "demo": ["--splits", rng.choice(("0", "-1", "x"))],
+            "raters": ["t.csv", "--item", "size", "--rater", "colour", "--grade", "stars", "--out", "made"],
+            "check": ["t.csv", "--target", "stars", "--max-wrong", "0.2", "--learner", "mlp", "--noise", "none", "--jobs", "1"],
             "fit": ["t.csv", "--target", "stars", "--out", "made", "--learner", "mlp", "--noise", "none", "--jobs", "1"],
             "audit": ["t.csv", "--target", "stars", "--out", "made", "--learner", "mlp", "--noise", "none", "--jobs", "1"],
             "noise": ["t.csv", "--target", "stars", "--learner", "mlp", "--jobs", "1"],
@@ -236,14 +246,18 @@ class VerbReader(Reader):
         os.chdir(self.scratch)
         given = json.loads(data)
         table = given["table"].encode("latin-1")
-        (self.scratch / "t.csv").write_bytes(table)
-        before = {**self.before, str(self.scratch / "t.csv"): table}
+        files = {name: text.encode("latin-1") for name, text in given.get("files", {}).items()}
+        changed = {str(self.scratch / name): content for name, content in {"t.csv": table, **files}.items()}
+        for path, content in {**self.before, **changed}.items():
+            Path(path).write_bytes(content)
+        before = {**self.before, **changed}
         code, said = self._run(given["words"])
         after = self._content()
         made = self._cleared(after, before)
         if any(after.get(path) != content for path, content in before.items()):
             raise LostError("a file that was there has changed")
-        if code not in (0, 2) or "Traceback" in said:
+        is_answer = code in (0, 2) or (code == 1 and given["words"][0] == "check")
+        if not is_answer or "Traceback" in said or "ordinoise failed with" in said:
             raise RuntimeError(f"exit code {code}: {said[-300:]}")
         if code == 2:
             if made:
@@ -295,4 +309,4 @@ class LearnReader(VerbReader):
     """A verb that learns from a table, which takes longer."""
 
     share, seconds = 0.2, 120.0
-    verbs = ("fit", "audit", "noise")
+    verbs = ("fit", "audit", "noise", "check", "raters")

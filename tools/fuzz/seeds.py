@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +31,27 @@ def write_tables(folder: Path) -> None:
     frame.write_ipc(folder / "t.feather", compression="lz4")
     (folder / "matrix.csv").write_text(MATRIX)
     np.save(folder / "vectors.npy", np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32))
+    (folder / "t.json").write_text(json.dumps([_task(number) for number in range(30)]))
     (folder / "m.txt").write_text("2 qid:1 1:0.5 2:3\n0 qid:1 1:1 2:-3\n1 qid:2 1:0 2:1e-3\n")
+
+
+def _task(number: int) -> dict[str, object]:
+    """A task of Label Studio with the grades of one or two people and a prediction."""
+
+    def given(grade: int) -> list[dict[str, object]]:
+        value = {"choices": [str(grade)]}
+        return [{"from_name": "stars", "to_name": "text", "type": "choices", "value": value}]
+
+    people = [
+        {"id": 10 * number + who, "completed_by": who, "result": given(number % 3 + 1)} for who in range(1 + number % 2)
+    ]
+    guess = [{"model_version": "m", "score": 0.5, "result": given(1)}]
+    return {
+        "id": number,
+        "data": {"colour": "red" if number % 2 else "blue", "size": number % 7},
+        "annotations": people,
+        "predictions": guess,
+    }
 
 
 def write_audit(folder: Path) -> None:
@@ -74,6 +95,28 @@ def write_audit(folder: Path) -> None:
         results.add("0" * 16, {"dataset": "x"}, {"error": 0.5}, 1.0)
 
 
+def write_rounds(folder: Path) -> None:
+    """What a second round needs: all labels of the audit, a spot check, and the folder of three raters."""
+    from ordinoise.app.workflow.next import plan_next
+    from ordinoise.app.workflow.raters import rate_file
+    from ordinoise.app.workflow.request import RatingsRequest
+
+    names = [
+        "row",
+        "recorded",
+        "suggested",
+        "probability_wrong",
+        "expected_distance",
+        *(f"probability_{name}" for name in CLASSES),
+    ]
+    rows = [f"{row},{CLASSES[row % 3]},{CLASSES[(row + 1) % 3]},0.5,0.7,0.5,0.3,0.2" for row in range(60)]
+    (folder / "audit" / "labels.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    plan_next(folder / "audit", budget=3, is_spot_check=True)
+    lines = [f"{item},{who},{(item + item % (who + 2)) % 3 + 1}" for item in range(12) for who in range(3)]
+    (folder / "ratings.csv").write_text("\n".join(["item,who,stars", *lines]) + "\n")
+    rate_file(RatingsRequest(folder / "ratings.csv", item="item", rater="who", grade="stars"), folder / "rated")
+
+
 def write_models(folder: Path) -> None:
     """Models of every kind, the one of a table with its task, and a checkpoint."""
     import torch
@@ -112,6 +155,7 @@ def write_seeds(folder: Path, *, models: bool = True) -> None:
     write_audit(folder)
     if models:
         write_models(folder)
+        write_rounds(folder)
 
 
 def corpus(folder: Path) -> dict[str, list[bytes]]:
@@ -123,6 +167,6 @@ def corpus(folder: Path) -> dict[str, list[bytes]]:
     }
 
 
-def read_json(path: Path) -> object:
+def read_json(path: Path) -> Any:
     """A JSON file."""
     return json.loads(path.read_text(encoding="utf-8"))

@@ -2,13 +2,20 @@
 
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from app.cli.command import run
 from ordinoise import OrdinalMLPClassifier
+from ordinoise.app.cli._console import console
+from ordinoise.app.cli.demo import _print_result
+from ordinoise.app.workflow.demo import DemoResult
 from ordinoise.datasets import synthetic
+from ordinoise.estimation import IdentifiabilityWarning
+from ordinoise.noise import Doubt, Noise, inverse_decay
 
 ROOT = Path(__file__).parents[3]
 
@@ -31,6 +38,31 @@ def test_demo_prints_its_result_and_writes_the_picture(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "story").iterdir()] == ["panels.png"]
     for words in ("True noise", "Estimated noise", "Error on clean test labels", "read_csv"):
         assert words in result.stdout
+    assert result.stderr == ""
+
+
+def test_a_doubt_about_the_demo_is_a_note_below_its_matrices(capsys: pytest.CaptureFixture[str]) -> None:
+    matrix = inverse_decay(4, 0.15)
+    doubted = Noise(matrix, source="estimated", doubts=(Doubt("code", "the columns say little"),))
+    result = DemoResult(matrix, [Noise(matrix, source="estimated"), doubted, doubted], 0.3, [], Path("panels.png"))
+    _print_result(console(), result)
+    said = capsys.readouterr().out
+    assert "In doubt: 2 of 3 estimates, for example since the columns say little." in said
+    assert said.index("Estimated noise") < said.index("In doubt") < said.index("Your own table")
+
+
+def test_a_warning_of_any_library_is_one_note_without_a_line_of_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    def warned(*args: int) -> np.ndarray:
+        for _ in range(2):
+            warnings.warn("the columns\n\x1b[31m say little", IdentifiabilityWarning, stacklevel=1)
+        return inverse_decay(*args)
+
+    monkeypatch.setattr("ordinoise.noise.inverse_decay", warned)
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        result = run("plan", "--classes", "4")
+    assert result.code == 0
+    assert result.err == "Note: the columns \ufffd[31m say little\n"
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_planted_oddities_are_in_the_record_the_report_and_the_terminal(tmp_path
     head, first, second = lines[0], lines[1].split(";"), lines[2].split(";")
     lines[2] = lines[1]
     lines[3] = ";".join(["90.5", "-80.25", *second[2:]])
-    branch = ["north" if at % 3 else "<south>" for at in range(len(lines) - 1)]
+    branch = ["north" if at % 3 or at == 0 else "<south>" for at in range(len(lines) - 1)]  # the copy has the same
     rows = [line.split(";") for line in lines[1:]]
     for at, row in enumerate(rows):
         if branch[at] == "<south>" and at % 2:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 from playwright.sync_api import BrowserContext, Page, expect
 
+from browser import PATIENCE_MS
+
 # Colours of text against what lies behind it, by the rule of WCAG; gives the texts that are too faint.
 FAINT_TEXTS = """() => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
@@ -40,7 +42,7 @@ class ReviewPage:
 
     def __init__(self, context: BrowserContext, address: str, reviewer: str = "Ann") -> None:
         self.page: Page = context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(PATIENCE_MS)
         self.complaints: list[str] = []
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on(
@@ -62,11 +64,11 @@ class ReviewPage:
 
     def saved(self) -> None:
         """Wait until the page says that everything is on disk."""
-        expect(self.page.locator("#status")).to_have_attribute("data-kind", "saved", timeout=15_000)
+        expect(self.page.locator("#status")).to_have_attribute("data-kind", "saved")
 
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something to come true outside of the page."""
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + PATIENCE_MS / 1000
         while not condition():
             assert time.monotonic() < deadline, "waited in vain"
             self.page.wait_for_timeout(20)
@@ -84,4 +86,4 @@ class ReviewPage:
         return self.page.is_visible("#finish")
 
     def progress(self, words: str) -> None:
-        expect(self.page.locator("#progress-text")).to_have_text(words, timeout=15_000)
+        expect(self.page.locator("#progress-text")).to_have_text(words)

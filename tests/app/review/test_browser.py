@@ -296,6 +296,7 @@ def test_filters_notes_names_and_history(
     tab.page.click("#reviewer")
     tab.page.fill("#name-field", "Bob")
     tab.press("Enter")
+    expect(tab.page.locator("#name-dialog")).to_be_hidden()
     tab.press("u")
     expect(tab.page.locator("#status")).to_have_text("Nothing to undo")
     tab.page.select_option("#filter-grade", "")

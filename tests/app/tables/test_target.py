@@ -135,6 +135,12 @@ REFUSED: dict[str, tuple[pl.DataFrame, str, Any, str]] = {
         None,
         "target must have grades, got only missing cells in 'grade'",
     ),
+    "huge": (
+        column(1.5, 1e308),
+        "grade",
+        None,
+        r"target must hold grades below 2\*\*63, got a larger one in 'grade'",
+    ),
     "infinite": (
         column(1.5, float("inf")),
         "grade",

@@ -70,6 +70,12 @@ def test_other_json_is_one_sentence(tmp_path: Path, content: str) -> None:
         read_table(tmp_path / "export.json")
 
 
+def test_half_a_character_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "export.json").write_text(json.dumps([_task(0, "low\ud800")]))
+    with pytest.raises(ValueError, match=r"^file must hold whole characters, got half of one"):
+        read_table(tmp_path / "export.json")
+
+
 def test_suspects_are_tasks_as_label_studio_imports_them(tmp_path: Path) -> None:
     path = _export(tmp_path / "export.json")
     first, second = suggested_tasks(path, "quality", [4, 0], ["good", "fair"], [0.9, 0.8], "ordinoise 1")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -42,6 +43,23 @@ def console(*, stderr: bool = False) -> Console:
 
     terminal = Console(stderr=stderr)
     return terminal if terminal.is_terminal else Console(width=PIPE_WIDTH, stderr=stderr)
+
+
+@contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Print a warning of any library as one line of words on standard error, each once, without the line of code."""
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: object) -> None:
+        sentence = " ".join(str(message).split())
+        if sentence not in said:
+            said.add(sentence)
+            with suppress(OSError):  # the terminal may be gone, as after a hang-up
+                say(console(stderr=True), f" {sentence}", bold="Note:")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show  # type: ignore[assignment]  # the arguments are those of Python's own
+        yield
 
 
 class TrialProgress:

@@ -48,8 +48,12 @@ def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0, json: Json
         from ordinoise.app.cli._findings import print_json
 
         errors = {outcome.name: float(outcome.mean_absolute_errors.mean()) for outcome in result.outcomes}
-        matrices = {"noise_matrix": result.noise_matrix.tolist(), "estimated_matrix": result.estimated_matrix.tolist()}
-        print_json({"mean_absolute_errors": errors, **matrices, "picture": str(result.picture)})
+        matrices = {
+            "noise_matrix": result.noise_matrix.tolist(),
+            "estimated_matrix": result.estimates[0].matrix.tolist(),
+        }
+        doubts = [estimate.doubt_text for estimate in result.estimates if estimate.is_in_doubt]
+        print_json({"mean_absolute_errors": errors, **matrices, "doubts": doubts, "picture": str(result.picture)})
     else:
         _print_result(console, result)
 
@@ -62,12 +66,17 @@ def _print_result(console: Console, result: DemoResult) -> None:
 
     console.print(f"Wrong labels in the first training set: {result.share_wrong:.0%}.\n")
     console.print(_error_table(result))
-    matrices = {"True noise": result.noise_matrix, "Estimated noise": result.estimated_matrix}
+    estimated = result.estimates[0].matrix
+    matrices = {"True noise": result.noise_matrix, "Estimated noise": estimated}
     console.print(
         Columns([matrix_table(title, list(map(str, range(len(matrix)))), matrix) for title, matrix in matrices.items()])
     )
-    error = abs(result.noise_matrix - result.estimated_matrix).mean()
+    error = abs(result.noise_matrix - estimated).mean()
     say(console, f"Mean absolute difference of the two matrices: {error:.3f}. Picture: {result.picture}")
+    doubted = [estimate for estimate in result.estimates if estimate.is_in_doubt]
+    if doubted:
+        share = f"{len(doubted)} of {len(result.estimates)} estimates"
+        say(console, f" {share}, for example since {doubted[0].doubt_text}.", bold="In doubt:")
     console.print()
     console.print("[bold]Your own table[/] (the target is a column of ordered grades):\n")
     console.print(

@@ -73,6 +73,8 @@ def _row(one: SystemScore) -> tuple[str, ...]:
     from ordinoise._text import NOTHING
 
     alone = NOTHING if one.judge_mean is None else f"{one.judge_mean:.2f}"
+    if one.human_mean is None:
+        return one.system, f"{one.n_rows:,}", "0", alone, NOTHING, str(one.mean), NOTHING
     more = "more than its rows" if one.more_to_halve is None else f"{one.more_to_halve:,}"
     return one.system, f"{one.n_rows:,}", f"{one.n_human:,}", alone, str(one.human_mean), str(one.mean), more
 

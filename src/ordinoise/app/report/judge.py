@@ -94,8 +94,9 @@ def systems_chart(systems: Sequence[SystemScore], confidence: float) -> Chart:
 
     def draw(axis: Axes) -> None:
         for place, one in enumerate(systems):
-            _bar(axis, place + 0.24, one.human_mean, MUTED, 1.6)
-            axis.scatter([one.human_mean.value], [place + 0.24], s=18, color=MUTED, zorder=4)
+            if one.human_mean is not None:
+                _bar(axis, place + 0.24, one.human_mean, MUTED, 1.6)
+                axis.scatter([one.human_mean.value], [place + 0.24], s=18, color=MUTED, zorder=4)
             _bar(axis, place - 0.08, one.mean, ACCENT, 4.5)
             axis.scatter([one.mean.value], [place - 0.08], s=52, color=ACCENT, edgecolors=SURFACE, zorder=4)
             if one.judge_mean is not None:

@@ -159,6 +159,8 @@ def graded_table(
     others = made[np.setdiff1d(np.arange(frame.height), rows)]
     made = made if len(rows) == frame.height else made[rows]
     messages = tuple(_messages(columns, frame.height - len(rows)))
+    if opened.note:
+        messages = (f"{opened.note}.", *messages)
     if is_doubtful:
         messages = (f"the names of the columns look like a row of data; {NO_HEADER}.", *messages)
     found = cautions(Path(path), frame, target, columns, labels, classes, rows)

@@ -146,6 +146,12 @@ def _tag_of(tasks: Sequence[Mapping[str, Any]], target: str) -> str:
 def _tasks(path: Path, text: bytes) -> list[dict[str, Any]]:
     try:
         found = json.loads(text)
+        if b"\\ud" in text.lower():
+            json.dumps(
+                found, ensure_ascii=False
+            ).encode()  # half a character, which JSON can spell and no file can hold
+    except UnicodeEncodeError:
+        raise complain("file", "hold whole characters", f"half of one (\\ud800 to \\udfff) in {str(path)!r}") from None
     except (ValueError, RecursionError) as error:
         reason = str(error).splitlines()[0]
         raise complain(

@@ -17,7 +17,7 @@ from ordinoise.app.tables.label_studio import task_table
 from ordinoise.app.tables.lines import read_lines
 from ordinoise.app.tables.source import FORMATS, Source, check_size, not_utf8, open_source, too_large, unreadable
 from ordinoise.app.tables.trial import survives
-from ordinoise.app.tables.workbook import read_workbook
+from ordinoise.app.tables.workbook import read_workbook, sheet_note
 from ordinoise.columns.inference import as_text, nameless, typed
 
 # Some damaged files make polars panic, which is a BaseException in Python.
@@ -62,19 +62,22 @@ class Opened:
         SHA-256 of the file.
     nested : frozenset of str
         Columns with lists or objects in JSON lines, as JSON text.
+    note : str
+        Which of several sheets was read; empty if there is nothing to say.
     """
 
     frame: pl.DataFrame
     digest: str
     nested: frozenset[str] = frozenset()
+    note: str = ""
 
 
 def read_opened(path: str | Path, *, keep_text: Collection[str] = (), header: bool = True) -> Opened:
     """The table of a file with the digest of the file, from one reading."""
     found = _read(path, header=header)
-    columns, digest, nested = found.frame.get_columns(), found.digest, found.nested
+    columns, digest, nested, note = found.frame.get_columns(), found.digest, found.nested, found.note
     del found
-    return Opened(typed_columns(columns, {*keep_text, *nested}), digest, nested)
+    return Opened(typed_columns(columns, {*keep_text, *nested}), digest, nested, note)
 
 
 def read_stored(path: str | Path, *, header: bool = True) -> pl.DataFrame:
@@ -116,7 +119,8 @@ def _read(path: str | Path, *, header: bool = True) -> Opened:
         frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), filled)
     except MemoryError:
         raise too_large(source.path) from None
-    return Opened(frame, source.digest, nested)
+    note = sheet_note(source.path, source.text) if source.kind == "excel" else ""
+    return Opened(frame, source.digest, nested, note)
 
 
 def read_exact(path: str | Path) -> pl.DataFrame:

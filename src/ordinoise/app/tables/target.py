@@ -101,6 +101,8 @@ def _check_variety(target: str, values: pl.Series) -> None:
 def _check_finite(target: str, values: pl.Series) -> None:
     if values.is_infinite().any():
         raise complain("target", "hold finite grades", f"an infinite one in {target!r}")
+    if (values.abs() >= 2.0**63).any():
+        raise complain("target", "hold grades below 2**63", f"a larger one in {target!r}")
 
 
 def _no_order(target: str, column: pl.Series) -> ValueError:

@@ -66,7 +66,7 @@ def open_workbook(path: Path, content: bytes) -> Workbook:
     """The needed parts of a workbook, unpacked and checked."""
     found = parts_of(path, content, NEEDED)
     with _complete(path):
-        name, part = _first_sheet(found)
+        name, part = _sheets(found)[0]
     found |= parts_of(path, content, [part])
     if any(b"<!DOCTYPE" in one or b"\0" in one for one in found.values()):
         rule = "be a workbook in UTF-8 without a document type"
@@ -87,15 +87,27 @@ def parts_of(path: Path, content: bytes, names: Iterable[str] | None = None) -> 
         return {name: archive.read(one) for name, one in wanted.items()}
 
 
-def _first_sheet(parts: dict[str, bytes]) -> tuple[str, str]:
-    """Name and part of the first visible sheet with cells."""
+def sheet_note(path: Path, content: bytes) -> str:
+    """Which of several visible sheets is read, as a message; empty if there is one."""
+    with _complete(path):
+        (read, _), *others = _sheets(parts_of(path, content, NEEDED[2:4]))
+    names = ", ".join(repr(name) for name, _ in others)
+    return f"the sheet {read!r} is read, not {names}; drag another one to the front to read that" if others else ""
+
+
+def _sheets(parts: dict[str, bytes]) -> list[tuple[str, str]]:
+    """Name and part of every visible sheet with cells."""
     relations = ElementTree.fromstring(parts["xl/_rels/workbook.xml.rels"])
     targets = {one.get("Id"): one.get("Target", "") for one in relations if one.get("Type", "").endswith("/worksheet")}
+    found = []
     for one in ElementTree.fromstring(parts["xl/workbook.xml"]).iter():
         identity = next((value for key, value in one.attrib.items() if key.endswith("}id")), None)
         if one.tag.rpartition("}")[2] == "sheet" and identity in targets and one.get("state") in (None, "visible"):
-            return one.get("name", ""), posixpath.normpath(posixpath.join("/xl", targets[identity])).lstrip("/")
-    raise KeyError("no sheet")
+            part = posixpath.normpath(posixpath.join("/xl", targets[identity])).lstrip("/")
+            found.append((one.get("name", ""), part))
+    if not found:
+        raise KeyError("no sheet")
+    return found
 
 
 def _extent(sheet: bytes) -> tuple[int, int]:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.app.workflow._doubts import without_doubt_warnings
 from ordinoise.classifiers import OrdinalMLPClassifier
 from ordinoise.datasets import OrdinalDataset, synthetic
-from ordinoise.noise import corrupt, inverse_decay
+from ordinoise.noise import Noise, corrupt, inverse_decay
 from ordinoise.scoring.metrics import mean_absolute_error, zero_one_loss
 
 # The noise of the paper's synthetic data: a label goes to each neighboring grade with probability 0.15.
@@ -44,10 +45,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class DemoResult:
-    """The result of the demo."""
+    """The result of the demo; the estimates of the noise are one per split."""
 
     noise_matrix: Floats
-    estimated_matrix: Floats
+    estimates: list[Noise]
     share_wrong: float
     outcomes: list[Outcome]
     picture: Path
@@ -79,15 +80,18 @@ def run_demo(picture: Path, n_splits: int = 5, seed: int = 0, on_fit: Callable[[
     """
     errors: dict[str, list[tuple[float, float]]] = {}
     first: dict[str, OrdinalMLPClassifier] = {}
+    estimates: list[Noise] = []
     for split in range(n_splits):
         rng = np.random.default_rng([seed, split])
         training, test = synthetic(400, random_state=rng), synthetic(500, random_state=rng)
         noisy = corrupt(training.labels, MATRIX, rng)
         for contestant in CONTESTANTS:
             labels = training.labels if contestant.on_clean_labels else noisy
-            model = OrdinalMLPClassifier(**NETWORK, **contestant.settings, random_state=split).fit(
-                training.features, labels
-            )
+            model = OrdinalMLPClassifier(**NETWORK, **contestant.settings, random_state=split)
+            with without_doubt_warnings():
+                model.fit(training.features, labels)
+            if model.noise_.source == "estimated":
+                estimates.append(model.noise_)
             predicted = model.predict(test.features)
             scores = mean_absolute_error(test.labels, predicted), zero_one_loss(test.labels, predicted)
             errors.setdefault(contestant.name, []).append(scores)
@@ -98,7 +102,7 @@ def run_demo(picture: Path, n_splits: int = 5, seed: int = 0, on_fit: Callable[[
             _draw(picture, training, noisy, first)
             share_wrong = float((noisy != training.labels).mean())
     outcomes = [Outcome(name, *np.array(scores).T) for name, scores in errors.items()]
-    return DemoResult(MATRIX, first["noise estimated, forward"].noise_matrix_, share_wrong, outcomes, picture)
+    return DemoResult(MATRIX, estimates, share_wrong, outcomes, picture)
 
 
 def _draw(picture: Path, training: OrdinalDataset, noisy: Ints, models: dict[str, OrdinalMLPClassifier]) -> None:

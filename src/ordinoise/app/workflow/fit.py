@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +13,7 @@ import polars as pl
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_noise_matrix, as_number, complain
 from ordinoise.app.tables import GradedTable, graded_table
+from ordinoise.app.workflow._doubts import without_doubt_warnings
 from ordinoise.app.workflow.request import Request
 from ordinoise.app.workflow.reviewed import Trusted
 from ordinoise.app.workflow.settled import training_rows, verified_in
@@ -22,7 +21,6 @@ from ordinoise.audit import LabelIssues, issues_from_probabilities
 from ordinoise.audit.issues import RANKINGS
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.ordinal import LEARNERS
-from ordinoise.estimation import IdentifiabilityWarning
 from ordinoise.estimation.score.doubts import NO_BETTER, gain_over_shares, order_found
 from ordinoise.labels import RULES, ranks_of
 from ordinoise.noise import Noise
@@ -131,7 +129,7 @@ def learn(
         Whether to show progress on standard error.
     """
     table, model = _table_and_model(request, on_table, verbose)
-    with _without_doubt_warnings():
+    with without_doubt_warnings():
         model.fit(**training_rows(request, table, trusted))
     return FileAudit(request, table, model, trusted)
 
@@ -145,7 +143,7 @@ def estimate(
 ) -> tuple[GradedTable, Noise]:
     """Read the file and estimate its noise, without the fits that correct for it."""
     table, model = _table_and_model(request, on_table, verbose)
-    with _without_doubt_warnings():
+    with without_doubt_warnings():
         return table, model.estimate_noise(**training_rows(request, table, trusted))
 
 
@@ -188,14 +186,6 @@ def _noise(noise: str, n_classes: int) -> Any:
     if noise == "none":
         return None
     return noise if noise == "estimate" else matrix_from(Path(noise), n_classes)
-
-
-@contextmanager
-def _without_doubt_warnings() -> Iterator[None]:
-    """Ignore warnings about doubts: the noise keeps its doubts, and they are shown with the result."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", IdentifiabilityWarning)
-        yield
 
 
 def matrix_from(path: Path, n_classes: int) -> Floats:

@@ -41,6 +41,7 @@ def judge_frame(frame: pl.DataFrame, request: JudgeRequest) -> Judgment:
         scores,
         people[0] if len(people) == 1 else people,
         systems,
+        items=None if request.item is None else _column(frame, "item", request.item),
         classes=_order("order", request.order),
         judge_classes=_order("judge-order", request.judge_order),
         confidence=request.confidence,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from ordinoise._files import new_folder, write_whole
 from ordinoise._validation import Floats, Ints, as_count, complain
@@ -22,6 +20,7 @@ from ordinoise.app.tables import digest_of, write_table
 from ordinoise.app.tables.items import item_features
 from ordinoise.app.tables.label_studio import is_json
 from ordinoise.app.tables.ratings import RatingsTable, exported_ratings, long_ratings, wide_ratings
+from ordinoise.app.workflow._doubts import without_doubt_warnings
 from ordinoise.app.workflow.ratings_files import (
     consensus_frame,
     item_frame,
@@ -37,7 +36,7 @@ from ordinoise.columns.coding import Columns
 from ordinoise.columns.features import findings_of
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.inference import typed
-from ordinoise.estimation import IdentifiabilityWarning, RepeatedLabels
+from ordinoise.estimation import RepeatedLabels
 from ordinoise.labels import ranks_of
 from ordinoise.scoring.agreement import Agreement, agreement
 
@@ -138,10 +137,7 @@ def find_consensus(
     model = RepeatedLabels(
         classes=list(table.classes), pooled=table.raters is None, random_state=request.seed, callback=on_step
     )
-    with warnings.catch_warnings():
-        # The doubts are in the record, and shown with the result.
-        warnings.simplefilter("ignore", IdentifiabilityWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with without_doubt_warnings():
         model.fit(table.of_item, table.raters, table.labels, X=features, trusted=trusted)
     known = np.array([], dtype=np.int64) if trusted is None else trusted[0]
     return Consensus(request, table, cells, columns, model, _agreement(table, request.seed), known)

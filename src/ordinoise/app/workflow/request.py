@@ -204,6 +204,9 @@ class JudgeRequest:
         Column of human grades, empty for most rows; several people are columns between commas, such as ann,ben.
     by
         Column that names the system of each row; all rows are one system by default.
+    item
+        Column that names what each row answers, such as the prompt; rows of one item are alike, which makes
+        differences between systems more precise.
     order
         Grades from lowest to highest, such as low,medium,high; required if they are text.
     judge_order
@@ -223,6 +226,7 @@ class JudgeRequest:
     judge: str
     human: str
     by: str | None = None
+    item: str | None = None
     order: str | None = None
     judge_order: str | None = None
     confidence: float = 0.95

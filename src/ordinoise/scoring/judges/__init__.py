@@ -17,6 +17,7 @@ from ordinoise.scoring.judges.estimate import Counts, Means, estimated_means, in
 from ordinoise.scoring.judges.grades import Grades, grade_names, mean_step, read_grades
 from ordinoise.scoring.judges.matrix import by_system, judge_noise, not_random, probability_of_one_matrix, reverse_table
 from ordinoise.scoring.judges.result import Difference, Judgment, SystemScore
+from ordinoise.scoring.judges.ungraded import check_alike, first_rows, ungraded_doubts, ungraded_scores
 
 __all__ = ["Judgment", "judge"]
 
@@ -29,6 +30,7 @@ def judge(
     human: Any,
     systems: Any = None,
     *,
+    items: Any = None,
     classes: Sequence[Any] | None = None,
     judge_classes: Sequence[Any] | None = None,
     confidence: float = 0.95,
@@ -49,7 +51,11 @@ def judge(
         People's grades, missing (None or NaN) for most rows. With one column they are taken to be right; several
         people may err, and the true grade of each row is inferred by :class:`ordinoise.estimation.RepeatedLabels`.
     systems : array of shape (n_rows,), optional
-        The system that made each row's output; all rows are one system by default.
+        The system that made each row's output; all rows are one system by default. A system that nobody graded is
+        scored by the judge's matrix in at least two others, if one matrix very probably serves those.
+    items : array of shape (n_rows,), optional
+        What each row's output answers, such as a prompt that went to all systems: rows of one item are alike, which
+        differences between systems then allow for. Rows are taken to be independent by default.
     classes : sequence, optional
         Grades from lowest to highest; needed for text.
     judge_classes : sequence, optional
@@ -67,33 +73,41 @@ def judge(
     >>> scores = [5, 4, 4, 5, 3, 4, 5, 3, 4, 5, 4, 3] * 10
     >>> people = [4, 4, 3, 5, 3, 3, 4, 2, 4, 4, 4, 3] + [None] * 108
     >>> print(judge(scores, people, random_state=0).systems[0].mean)
-    3.58 (3.14 to 3.99)
+    3.58 (3.18 to 3.98)
     """
     level = as_number("confidence", confidence, 0.0, 0.9999, open_low=True)
     as_count("n_next", n_next, 0)
     rng = as_generator(random_state)
-    grades = read_grades(judge, human, systems, classes, judge_classes, int(rng.integers(2**31)))
+    whole = read_grades(judge, human, systems, items, classes, judge_classes, int(rng.integers(2**31)))
+    grades = whole.of_graded_systems
     cell = grades.system * len(grades.judge_classes) + grades.judge
     judged = np.bincount(cell, minlength=len(grades.systems) * len(grades.judge_classes))
-    counts = Counts(judged.reshape(len(grades.systems), -1).astype(np.float64), cell[grades.graded])
+    of_items = None if grades.item is None else (cell, grades.item, grades.item[grades.graded])
+    counts = Counts(judged.reshape(len(grades.systems), -1).astype(np.float64), cell[grades.graded], of_items)
     means, ends = _means(counts, grades, level)
     table = by_system(counts, grades.human)
     one = probability_of_one_matrix(table)
+    check_alike(whole, grades, one)
     noise = judge_noise(table, counts, grades.systems, one, level, rng) if grades.one_scale else None
     scores = _scores(grades, counts, means, ends, level)
+    others = ungraded_scores(whole, noise, level, rng)
+    correlation = np.pad(means.correlation, (0, len(others)))
+    first = first_rows(whole, FEW_HUMAN, n_next, rng)
+    then = next_rows(counts, means, cell, grades.graded, n_next - len(first), rng)
     return Judgment(
-        systems=scores,
-        differences=_differences(scores),
+        systems=tuple(sorted((*scores, *others), key=lambda one: one.system)),
+        differences=_differences((*scores, *others), correlation),
         noise=noise,
         table=reverse_table(table, counts),
         one_matrix=one,
-        next_rows=grades.rows[next_rows(counts, means, cell, grades.graded, n_next, rng)],
-        doubts=_doubts(counts, scores, noise),
+        next_rows=np.sort(np.concatenate([whole.rows[first], grades.rows[then]])),
+        doubts=(*ungraded_doubts(others, one), *_doubts(counts, scores, noise)),
         classes=tuple(grade_names(grades.classes)),
         judge_classes=tuple(grade_names(grades.judge_classes)),
         n_people=grades.n_people,
         confidence=level,
         messages=grades.messages,
+        is_paired=grades.item is not None,
     )
 
 
@@ -104,7 +118,7 @@ def _means(counts: Counts, grades: Grades, confidence: float) -> tuple[Means, Fl
     means = estimated_means(counts, grades.human @ np.column_stack([values, at_least]))
     low, high = (np.array([end, *[bound] * (n_classes - 1)]) for end, bound in ((values[0], 0.0), (values[-1], 1.0)))
     step = np.array([mean_step(values), *[1.0] * (n_classes - 1)])
-    return means, intervals(means, counts.graded.sum(axis=1), low, high, step, confidence)
+    return means, intervals(means, counts.n_graded, low, high, step, confidence)
 
 
 def _scores(grades: Grades, counts: Counts, means: Means, ends: Floats, confidence: float) -> tuple[SystemScore, ...]:
@@ -139,17 +153,23 @@ def _alone(values: Floats, scale: Floats, confidence: float) -> Estimate:
     return Estimate(mean, max(mean - half, float(scale[0])), min(mean + half, float(scale[-1])))
 
 
-def _differences(scores: Sequence[SystemScore]) -> tuple[Difference, ...]:
-    """Every pair, with an interval from the intervals of both (Zou and Donner's rule)."""
-    ranked = sorted(scores, key=lambda one: -one.mean.value)
+def _differences(scores: Sequence[SystemScore], correlation: Floats) -> tuple[Difference, ...]:
+    """Every pair, with an interval from the intervals of both and the correlation of their errors (Zou's rule)."""
+    ranked = sorted(range(len(scores)), key=lambda at: -scores[at].mean.value)
     found = []
-    for better, other in combinations(ranked, 2):
-        one, two = better.mean, other.mean
+    for first, second in combinations(ranked, 2):
+        one, two = scores[first].mean, scores[second].mean
         value = one.value - two.value
-        low = value - float(np.hypot(one.value - one.low, two.high - two.value))
-        high = value + float(np.hypot(one.high - one.value, two.value - two.low))
-        found.append(Difference(better.system, other.system, Estimate(value, low, high)))
+        shared = float(correlation[first, second])
+        low = value - _apart(one.value - one.low, two.high - two.value, shared)
+        high = value + _apart(one.high - one.value, two.value - two.low, shared)
+        found.append(Difference(scores[first].system, scores[second].system, Estimate(value, low, high)))
     return tuple(found)
+
+
+def _apart(one: float, other: float, correlation: float) -> float:
+    """Distance of an end of a difference: the root of the squares of both, less twice what they share."""
+    return float(np.sqrt(max(one**2 + other**2 - 2 * correlation * one * other, 0.0)))
 
 
 def _doubts(counts: Counts, scores: Sequence[SystemScore], noise: Noise | None) -> tuple[Doubt, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -41,6 +41,8 @@ class Grades:
         Number of human graders.
     messages : tuple of str
         What was left out or put together.
+    item : array of shape (n_judged,), optional
+        Number of the item of each row, if rows belong to items.
     """
 
     rows: Ints
@@ -53,11 +55,29 @@ class Grades:
     systems: tuple[str, ...]
     n_people: int
     messages: tuple[str, ...]
+    item: Ints | None = None
 
     @property
     def one_scale(self) -> bool:
         """Whether the judge and people use the same grades."""
         return self.classes == self.judge_classes
+
+    @property
+    def of_graded_systems(self) -> Grades:
+        """The rows of the systems of which people graded some."""
+        known = np.unique(self.system[self.graded])
+        if len(known) == len(self.systems):
+            return self
+        kept = np.isin(self.system, known)
+        return replace(
+            self,
+            rows=self.rows[kept],
+            judge=self.judge[kept],
+            system=np.searchsorted(known, self.system[kept]),
+            graded=self.graded[kept],
+            systems=tuple(self.systems[at] for at in known),
+            item=None if self.item is None else self.item[kept],
+        )
 
     @property
     def values(self) -> Floats:
@@ -68,7 +88,13 @@ class Grades:
 
 
 def read_grades(
-    judge: Any, human: Any, systems: Any, classes: Sequence[Any] | None, judge_classes: Sequence[Any] | None, seed: Any
+    judge: Any,
+    human: Any,
+    systems: Any,
+    items: Any,
+    classes: Sequence[Any] | None,
+    judge_classes: Sequence[Any] | None,
+    seed: Any,
 ) -> Grades:
     """Both columns on their scales; see `ordinoise.scoring.judges.judge` for the arguments."""
     scores, people = _cells("judge", judge), _people(human)
@@ -77,6 +103,7 @@ def read_grades(
     for column in people:
         as_same_length("human", len(column), "judge", len(scores))
     rows = [row for row, score in enumerate(scores) if score is not None and named[row] is not None]
+    item = None if items is None else _item_numbers(items, rows, len(scores))
     ratings = [[column[row] for column in people] for row in rows]
     graded = np.array([any(grade is not None for grade in each) for each in ratings], dtype=bool)
     if not graded.any():
@@ -85,7 +112,6 @@ def read_grades(
     scale, judge_scale = _scales(judged, [grade for each in ratings for grade in each], classes, judge_classes)
     known = sorted({name for row in rows if (name := named[row]) is not None})
     system = np.array([known.index(str(named[row])) for row in rows])
-    _check_systems(system[graded], known)
     if len(rows) < len(scores):
         messages.append(f"{len(scores) - len(rows)} rows without a judge grade or a system are ignored")
     return Grades(
@@ -99,7 +125,17 @@ def read_grades(
         systems=tuple(known),
         n_people=len(people),
         messages=tuple(messages),
+        item=item,
     )
+
+
+def _item_numbers(items: Any, rows: Sequence[int], n_rows: int) -> Ints:
+    """Number of the item of each of `rows`; a row without one is an item of its own."""
+    names = _cells("items", items)
+    as_same_length("items", len(names), "judge", n_rows)
+    place: dict[Any, int] = {}
+    named = [(row,) if names[row] is None else names[row] for row in rows]
+    return np.array([place.setdefault(name, len(place)) for name in named], np.int64)
 
 
 def _cells(argument: str, values: Any) -> list[Grade | None]:
@@ -189,13 +225,6 @@ def _checked(classes: tuple[Grade, ...]) -> tuple[Grade, ...]:
 def _ranks(values: Sequence[Any], scale: tuple[Grade, ...]) -> Ints:
     place = {grade: rank for rank, grade in enumerate(scale)}
     return np.array([place[value] for value in values], np.int64)
-
-
-def _check_systems(graded: Ints, systems: Sequence[str]) -> None:
-    without = [name for number, name in enumerate(systems) if number not in set(graded.tolist())]
-    if without:
-        got = f"none for {without[0]!r}" + (f" and {len(without) - 1} more" if len(without) > 1 else "")
-        raise complain("human", "have a grade for some row of every system", got, "grade some of its rows, or drop it")
 
 
 def _probabilities(ratings: list[list[Any]], scale: tuple[Grade, ...], seed: Any) -> Floats:

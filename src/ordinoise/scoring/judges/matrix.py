@@ -124,15 +124,7 @@ def _rare(per_grade: Floats) -> tuple[Doubt, ...]:
 
 def not_random(counts: Counts) -> Doubt | None:
     """A doubt if the rows that people graded have other judge grades than the rest of their systems."""
-    graded = counts.graded
-    rest = np.maximum(counts.judged - graded, 0)
-    statistic, freedom = 0.0, 0
-    for pair in np.stack([graded, rest], axis=1):
-        pair = pair[:, pair.sum(axis=0) > 0]
-        expected = pair.sum(axis=1, keepdims=True) * pair.sum(axis=0) / pair.sum()
-        if expected.min() > 0 and pair.shape[1] > 1:
-            statistic += float(((pair - expected) ** 2 / expected).sum())
-            freedom += pair.shape[1] - 1
+    statistic, freedom = counts.contrast
     chance = float(chi2.sf(statistic, freedom)) if freedom else 1.0
     if chance >= NOT_RANDOM:
         return None

@@ -32,10 +32,11 @@ class SystemScore:
         Share of rows with this grade or a higher one, for every grade but the lowest.
     judge_mean : float or None
         Mean of the judge's own grades; None if the judge has another scale.
-    human_mean : Estimate
-        Mean of the human grades alone.
+    human_mean : Estimate or None
+        Mean of the human grades alone; None if there are none.
     more_to_halve : int or None
-        Human grades to add to make the interval of `mean` half as wide; None if the rows do not suffice.
+        Human grades to add to make the interval of `mean` half as wide; None if the rows do not suffice, or if there
+        are no human grades yet.
     """
 
     system: str
@@ -44,7 +45,7 @@ class SystemScore:
     mean: Estimate
     at_least: Mapping[str, Estimate]
     judge_mean: float | None
-    human_mean: Estimate
+    human_mean: Estimate | None
     more_to_halve: int | None
 
     @property
@@ -99,6 +100,8 @@ class Judgment:
         Level of all intervals, each on its own.
     messages : tuple of str
         What was left out or put together.
+    is_paired : bool
+        Whether rows of one item were taken to be alike; else all rows are independent.
     """
 
     systems: tuple[SystemScore, ...]
@@ -113,6 +116,7 @@ class Judgment:
     n_people: int
     confidence: float
     messages: tuple[str, ...] = ()
+    is_paired: bool = False
 
     @property
     def lean(self) -> str:
@@ -133,13 +137,15 @@ class Judgment:
 
     @property
     def assumption(self) -> str:
-        """What is taken for granted about people's grades and rows, in one sentence."""
+        """What is taken for granted about people's grades and rows, in two sentences."""
         people = (
             "Human grades are taken to be right"
             if self.n_people == 1
             else f"The {self.n_people} people may err; the true grade is inferred from all of them"
         )
-        return f"{people}, and their rows to be a random choice among the rows of a system with the same judge grade."
+        rows = "Rows of one item may be alike" if self.is_paired else "All rows are taken to be independent"
+        choice = "their rows to be a random choice among the rows of a system with the same judge grade"
+        return f"{people}, and {choice}. {rows}."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and text, ready for JSON."""
@@ -159,6 +165,7 @@ class Judgment:
             "n_people": self.n_people,
             "confidence": self.confidence,
             "messages": list(self.messages),
+            "is_paired": self.is_paired,
         }
 
     def __str__(self) -> str:
