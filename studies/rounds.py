@@ -110,7 +110,7 @@ def three_rounds(name: str, seed: int, data_dir: str | None) -> tuple[list[Left]
     pool = pool_of(name, seed, data_dir, POOL)
     rng, n_classes = np.random.default_rng([seed, 3]), len(pool.matrix)
     review, left = Review(), []
-    for _ in range(4):
+    for n_done in range(4):
         known = review.verified(n_classes)
         model = OrdinalClassifier("mlp", classes=range(n_classes), n_rounds=1, n_folds=4, n_jobs=1, random_state=seed)
         model.fit(pool.features, pool.recorded, trusted=known)
@@ -119,7 +119,9 @@ def three_rounds(name: str, seed: int, data_dir: str | None) -> tuple[list[Left]
             model.out_of_fold_, pool.recorded, model.noise_, classes=range(n_classes), trusted=known
         )
         left.append(_left(pool, found, review))
-        gains = verification_gain(found.posterior, pool.recorded)
+        if n_done == 3:
+            break
+        gains = verification_gain(found.posterior, pool.recorded, corrected=model.noise_.answer == "corrected")
         rows = [row for row in np.argsort(-gains, kind="stable").tolist() if row not in review.grades][:BUDGET]
         review.settle(rows, pool.true, n_classes, rng)
     return left, review
@@ -135,7 +137,7 @@ def _left(pool: Pool, found: LabelIssues, review: Review) -> Left:
         return Left(int(wrong.sum()), value, count.low, count.high)
     errors = sum(grade != pool.true[row] for row, grade in review.grades.items())
     own = sum(1 - found.posterior[row, grade] for row, grade in review.grades.items())
-    share, low, high = repeat_error(len(review.looks), review.n_differing)
+    _, low, high = repeat_error(len(review.looks), review.n_differing)
     rate = review.reviewers(len(pool.matrix)).rate
     total = int(wrong.sum()) + int(errors)
     return Left(total, value + own, count.low + own * min(low / rate, 1), count.high + own * max(high / rate, 1))
