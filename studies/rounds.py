@@ -1,20 +1,17 @@
-"""Rounds of review: what is left after each, what to verify next, and whether spot checks cover.
+"""Rounds of review: what is left after each, whether the reviewer's own error is found, and whether spot checks cover.
 
-Three measurements, all against a known truth.
+Two measurements against a known truth.
 
-`rounds`: three rounds of audit, next and review by a simulated reviewer who errs in 5 % of the rows; the wrong grades
-that are left after each round, estimated and true. A share of the rows is given twice, blind, which shows the
-reviewer's own errors.
-
-`next`: how many labels must be verified until a model reaches a given error, by `verification_gain`, by suspicion, by
-entropy and at random. The model is a multinomial regression under the forward correction, fitted by
-expectation-maximization: quick enough for hundreds of fits, and without a choice that favours one of the four.
+`rounds`: three rounds of audit, next and review by a simulated reviewer who errs in 5 % of the rows. A share of the
+rows is graded twice, blind; where the two differ, the right grade is decided on. The next audit weighs the settled
+grades by what the repeats say. Printed are the wrong grades left after each round, the reviewer's own among them,
+estimated and true, and the reviewer's error. The audits are those of the networks of `OrdinalClassifier`, with the
+noise estimated.
 
 `spot-check`: how often the bounds hold the truth, drawn with the strata that `spot_check_sample` picks by
 probabilities that are systematically wrong.
 
     python -m studies.rounds rounds --runs 20 --data-dir DIR
-    python -m studies.rounds next --seeds 3 --data-dir DIR
     python -m studies.rounds spot-check --runs 500
 """
 
@@ -22,155 +19,23 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
-from scipy.stats import beta
-from sklearn.linear_model import LogisticRegression
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from ordinoise import OrdinalClassifier, corrupt, inverse_decay
+from ordinoise import OrdinalClassifier, issues_from_probabilities
 from ordinoise._text import TextTable, markdown
 from ordinoise._validation import Floats, Ints
-from ordinoise.audit import issues_from_probabilities, spot_check, spot_check_sample
+from ordinoise.audit import LabelIssues, spot_check, spot_check_sample
+from ordinoise.audit.certificate import repeat_error
 from ordinoise.audit.gain import verification_gain
-from ordinoise.audit.posterior import posterior
-from ordinoise.datasets import OrdinalDataset, load
-from ordinoise.labels import decide
+from ordinoise.audit.reviewers import Reviewers, reviewers_from_repeats
+from ordinoise.labels import Verified
+from studies.next import SETS, Pool, pool_of
 
-SETS = ("synthetic", "computer", "california", "car", "abalone")
-RATE, POOL, STEP, N_STEPS, N_FOLDS = 0.12, 600, 30, 8, 3
+POOL, BUDGET = 600, 60
 ERRS, REPEATED = 0.05, 0.3  # the reviewer's errors, and the share of rows that are shown twice
-
-
-# What to verify next ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Pool:
-    """Rows with recorded and true labels, and a test set."""
-
-    features: Floats
-    true: Ints
-    recorded: Ints
-    matrix: Floats
-    test_features: Floats
-    test_labels: Ints
-    folds: Ints
-
-
-def pool_of(name: str, seed: int, data_dir: str | None) -> Pool:
-    """A pool of rows of a data set whose labels are corrupted, and other rows to test on."""
-    data = load(name, data_dir)
-    assert isinstance(data, OrdinalDataset)
-    rng = np.random.default_rng([seed, 1])
-    order = rng.permutation(len(data.labels))
-    features = StandardScaler().fit_transform(np.asarray(data.features, dtype=np.float64))
-    if features.shape[1] <= 10:
-        features = StandardScaler().fit_transform(PolynomialFeatures(2, include_bias=False).fit_transform(features))
-    size = min(POOL, len(order) // 2)
-    rows, test = order[:size], order[size : size + 4000]
-    matrix = inverse_decay(int(data.labels.max()) + 1, RATE)
-    true = data.labels[rows]
-    recorded = corrupt(true, matrix, random_state=seed)
-    folds = rng.integers(0, N_FOLDS, size)
-    return Pool(features[rows], true, recorded, matrix, features[test], data.labels[test], folds)
-
-
-def fitted(features: Floats, likelihood: Floats) -> Callable[[Floats], Floats]:
-    """A multinomial regression under the forward correction, as a function from features to probabilities."""
-    n_classes, after = likelihood.shape[1], likelihood / likelihood.sum(axis=1, keepdims=True)
-
-    def predict(rows: Floats) -> Floats:
-        found = np.full((len(rows), n_classes), 1e-9)
-        found[:, model.classes_] = model.predict_proba(rows)
-        return found / found.sum(axis=1, keepdims=True)
-
-    for _ in range(3):
-        rows, grades = np.nonzero(after > 1e-3)
-        model = LogisticRegression(C=0.3, max_iter=60, tol=1e-3)
-        model.fit(features[rows], grades, sample_weight=after[rows, grades])
-        joint = predict(features) * likelihood + 1e-12
-        after = joint / joint.sum(axis=1, keepdims=True)
-    return predict
-
-
-def error_and_chances(pool: Pool, known: NDArray[np.bool_]) -> tuple[float, Floats]:
-    """The mean absolute error on clean test labels, and the out-of-fold probabilities of the pool."""
-    likelihood = pool.matrix[:, pool.recorded].T.copy()
-    likelihood[known] = np.eye(len(pool.matrix))[pool.true[known]]
-    chances = np.zeros_like(likelihood)
-    for fold in range(N_FOLDS):
-        held = pool.folds == fold
-        chances[held] = fitted(pool.features[~held], likelihood[~held])(pool.features[held])
-    whole = fitted(pool.features, likelihood)(pool.test_features)
-    return float(np.abs(decide(whole, "median") - pool.test_labels).mean()), chances
-
-
-def entropy(after: Floats) -> Floats:
-    """Entropy of the posterior."""
-    return np.asarray(-(after * np.log(after + 1e-12)).sum(axis=1))
-
-
-def suspicion(after: Floats, recorded: Ints) -> Floats:
-    """Expected distance between the record and the truth."""
-    return np.asarray((after * np.abs(np.arange(after.shape[1]) - recorded[:, None])).sum(axis=1))
-
-
-PICKS: dict[str, Callable[[Floats, Ints, np.random.Generator], Floats]] = {
-    "gain": lambda after, recorded, _: verification_gain(after, recorded),
-    "suspicion": lambda after, recorded, _: suspicion(after, recorded),
-    "entropy": lambda after, _, __: entropy(after),
-    "random": lambda _, recorded, rng: rng.random(len(recorded)),
-}
-
-
-def curve(pool: Pool, pick: str, seed: int) -> list[float]:
-    """Test error before and after each step of verified labels."""
-    known, rng = np.zeros(len(pool.true), dtype=bool), np.random.default_rng([seed, 2])
-    error, chances = error_and_chances(pool, known)
-    errors = [error]
-    for _ in range(N_STEPS):
-        scores = PICKS[pick](posterior(chances, pool.recorded, pool.matrix), pool.recorded, rng)
-        known[np.argsort(-np.where(known, -np.inf, scores), kind="stable")[:STEP]] = True
-        error, chances = error_and_chances(pool, known)
-        errors.append(error)
-    return errors
-
-
-def labels_to_reach(errors: Sequence[float], wanted: float) -> float:
-    """Verified labels until the error is first at most `wanted`, between the steps by a straight line."""
-    for step in range(1, len(errors)):
-        if errors[step] <= wanted:
-            before, after = errors[step - 1], errors[step]
-            part = 1.0 if before <= after else (before - wanted) / (before - after)
-            return STEP * (step - 1 + min(max(part, 0.0), 1.0))
-    return float("inf")
-
-
-def next_table(seeds: range, data_dir: str | None) -> TextTable:
-    """Labels verified to reach the error that random picking has after all its steps, averaged over seeds."""
-    rows = []
-    for name in SETS:
-        curves: dict[str, list[list[float]]] = {pick: [] for pick in PICKS}
-        for seed in seeds:
-            pool = pool_of(name, seed, data_dir)
-            for pick in PICKS:
-                curves[pick].append(curve(pool, pick, seed))
-        mean = {pick: np.mean(found, axis=0) for pick, found in curves.items()}
-        wanted = float(mean["random"][-1])
-        needed = {pick: labels_to_reach(mean[pick].tolist(), wanted) for pick in PICKS}
-        cells = [f"{needed[pick]:.0f}" for pick in PICKS]
-        rows.append(
-            (name, f"{mean['random'][0]:.3f}", f"{wanted:.3f}", *cells, f"{needed['gain'] / needed['random']:.0%}")
-        )
-    title = (
-        f"Labels verified, of {POOL}, to reach the error of random picking after {N_STEPS * STEP}; {len(seeds)} draws"
-    )
-    return TextTable(title, ("set", "error at first", "error to reach", *PICKS, "gain / random"), tuple(rows))
 
 
 # Three rounds -------------------------------------------------------------------------------------------
@@ -199,82 +64,110 @@ def reviewed(true: Ints, n_classes: int, rng: np.random.Generator) -> Ints:
     return np.where(errs, moved, true)
 
 
-def reviewer_error(n_repeated: int, n_differing: int) -> tuple[float, float, float]:
-    """Share of a reviewer's grades that are wrong, with a 95 % interval, from rows that were graded twice, blind.
+@dataclass
+class Review:
+    """What a reviewer settled: grades by row, and the two looks at rows that were shown twice."""
 
-    Two grades of a row agree if both are right, nearly always: with errors in a share e, (1 - e)^2.
-    """
-    share = n_differing / n_repeated
-    low = float(beta.ppf(0.025, n_differing, n_repeated - n_differing + 1)) if n_differing else 0.0
-    high = float(beta.ppf(0.975, n_differing + 1, n_repeated - n_differing))
-    value, least, most = (1 - np.sqrt(1 - one) for one in (share, low, high))
-    return float(value), float(least), float(most)
+    grades: dict[int, int] = field(default_factory=dict)
+    looks: dict[int, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def n_differing(self) -> int:
+        """Rows whose two looks differ."""
+        return sum(first != again for first, again in self.looks.values())
+
+    def settle(self, rows: list[int], true: Ints, n_classes: int, rng: np.random.Generator) -> None:
+        """Grade some rows, a share of them twice; differing looks are decided together, rightly."""
+        first, again = (reviewed(true[rows], n_classes, rng) for _ in range(2))
+        shown = rng.random(len(rows)) < REPEATED
+        decided = np.where(shown & (first != again), true[rows], first)
+        self.grades |= dict(zip(rows, decided.tolist(), strict=True))
+        self.looks |= {row: (int(first[at]), int(again[at])) for at, row in enumerate(rows) if shown[at]}
+
+    def reviewers(self, n_classes: int) -> Reviewers:
+        """The reviewer's noise, from the looks."""
+        decided = [self.grades[row] if first != again else -1 for row, (first, again) in self.looks.items()]
+        names = [("Ann", "Ann")] * len(self.looks)
+        return reviewers_from_repeats(names, list(self.looks.values()), n_classes, decided=decided)
+
+    def verified(self, n_classes: int) -> Verified | None:
+        """The settled grades with the noise of each."""
+        if not self.grades:
+            return None
+        found, rows = self.reviewers(n_classes), sorted(self.grades)
+        once, agreed, together = found.matrix("Ann"), found.agreement("Ann", "Ann"), np.eye(n_classes)
+
+        def matrix(row: int) -> Floats:
+            if row not in self.looks:
+                return once
+            return agreed if len(set(self.looks[row])) == 1 else together
+
+        return Verified(np.array(rows), [self.grades[row] for row in rows], np.stack([matrix(row) for row in rows]))
 
 
-def three_rounds(name: str, seed: int, data_dir: str | None, budget: int = 60) -> tuple[list[Left], tuple[int, int]]:
-    """What is left before and after each of three rounds, and how many rows were graded twice and differed."""
-    pool = pool_of(name, seed, data_dir)
+def three_rounds(name: str, seed: int, data_dir: str | None) -> tuple[list[Left], Review]:
+    """What is left before and after each of three rounds, and the review."""
+    pool = pool_of(name, seed, data_dir, POOL)
     rng, n_classes = np.random.default_rng([seed, 3]), len(pool.matrix)
-    settled: dict[int, int] = {}
-    left, twice = [], [0, 0]
-    for _ in range(4):
-        known = (np.array(sorted(settled)), np.array([settled[row] for row in sorted(settled)])) if settled else None
-        model = OrdinalClassifier(
-            "boosting", classes=range(n_classes), n_rounds=1, n_folds=4, n_jobs=1, random_state=seed
-        )
+    review, left = Review(), []
+    for n_done in range(4):
+        known = review.verified(n_classes)
+        model = OrdinalClassifier("mlp", classes=range(n_classes), n_rounds=1, n_folds=4, n_jobs=1, random_state=seed)
         model.fit(pool.features, pool.recorded, trusted=known)
         assert model.out_of_fold_ is not None
         found = issues_from_probabilities(
             model.out_of_fold_, pool.recorded, model.noise_, classes=range(n_classes), trusted=known
         )
-        left.append(_left(pool, found.expected_wrong, settled, twice))
-        gains = verification_gain(found.posterior, pool.recorded)
-        rows = [row for row in np.argsort(-gains, kind="stable").tolist() if row not in settled][:budget]
-        first, again = (reviewed(pool.true[rows], n_classes, rng) for _ in range(2))
-        shown = rng.random(len(rows)) < REPEATED
-        twice = [twice[0] + int(shown.sum()), twice[1] + int((shown & (first != again)).sum())]
-        # What differs comes up once more, for a decision together, which is right.
-        decided = np.where(shown & (first != again), pool.true[rows], first)
-        settled |= dict(zip(rows, decided.tolist(), strict=True))
-    return left, (twice[0], twice[1])
+        left.append(_left(pool, found, review))
+        if n_done == 3:
+            break
+        gains = verification_gain(found.posterior, pool.recorded, corrected=model.noise_.answer == "corrected")
+        rows = [row for row in np.argsort(-gains, kind="stable").tolist() if row not in review.grades][:BUDGET]
+        review.settle(rows, pool.true, n_classes, rng)
+    return left, review
 
 
-def _left(pool: Pool, count: object, settled: dict[int, int], twice: Sequence[int]) -> Left:
+def _left(pool: Pool, found: LabelIssues, review: Review) -> Left:
     """Wrong grades in the file with its settled grades: those not reviewed, and the reviewer's own errors."""
-    wrong = pool.recorded != pool.true
-    wrong[list(settled)] = False
-    errors = sum(grade != pool.true[row] for row, grade in settled.items())
-    value, low, high = (getattr(count, name) for name in ("value", "low", "high"))
-    value = (low + high) / 2 if value is None else value
-    if not settled:
-        return Left(int(wrong.sum()), value, low, high)
-    share, least, most = reviewer_error(twice[0], twice[1])
-    once = len(settled) - twice[0]  # rows that were graded twice and agree are taken to be right
-    return Left(int(wrong.sum()) + int(errors), value + once * share, low + once * least, high + once * most)
+    wrong, count = pool.recorded != pool.true, found.expected_wrong
+    wrong[list(review.grades)] = False
+    assert count is not None
+    value = (count.low + count.high) / 2 if count.value is None else count.value
+    if not review.grades:
+        return Left(int(wrong.sum()), value, count.low, count.high)
+    errors = sum(grade != pool.true[row] for row, grade in review.grades.items())
+    own = sum(1 - found.posterior[row, grade] for row, grade in review.grades.items())
+    _, low, high = repeat_error(len(review.looks), review.n_differing)
+    rate = review.reviewers(len(pool.matrix)).rate
+    total = int(wrong.sum()) + int(errors)
+    return Left(total, value + own, count.low + own * min(low / rate, 1), count.high + own * max(high / rate, 1))
 
 
-def rounds_tables(runs: int, data_dir: str | None) -> list[TextTable]:
+def rounds_table(runs: range, data_dir: str | None) -> TextTable:
     """The wrong grades left after each round, and the reviewer's error, over runs on the five sets in turn."""
-    lefts, twice = [], np.zeros(2, dtype=int)
-    for run in range(runs):
-        found, repeated = three_rounds(SETS[run % len(SETS)], run, data_dir)
+    lefts, n_repeated, n_differing, rates = [], 0, 0, []
+    for run in runs:
+        name = SETS[run % len(SETS)]
+        found, review = three_rounds(name, run, data_dir)
         lefts.append(found)
-        twice += repeated
-        Console(stderr=True).print(
-            run, [(one.true, round(one.value), round(one.low), round(one.high)) for one in found]
-        )
+        n_repeated, n_differing = n_repeated + len(review.looks), n_differing + review.n_differing
+        rates.append(repeat_error(len(review.looks), review.n_differing))
+        spans = [(one.true, round(one.value), round(one.low), round(one.high)) for one in found]
+        Console(stderr=True).print(run, name, spans, [round(each, 3) for each in rates[-1]])
     rows = []
     for at in range(4):
         ones = [found[at] for found in lefts]
         cells = (np.mean([getattr(one, name) for one in ones]) for name in ("true", "value", "low", "high"))
-        rows.append((str(at), *(f"{cell:.0f}" for cell in cells), f"{sum(one.holds for one in ones)} of {runs}"))
+        rows.append((str(at), *(f"{cell:.0f}" for cell in cells), f"{sum(one.holds for one in ones)} of {len(runs)}"))
     columns = ("rounds done", "wrong, truly", "estimated", "low", "high", "range holds the truth")
-    value, low, high = reviewer_error(int(twice[0]), int(twice[1]))
+    value, low, high = repeat_error(n_repeated, n_differing)
+    held = sum(least <= ERRS <= most for _, least, most in rates)
     note = (
-        f"The reviewer errs in {ERRS:.0%}; by {twice[0]} rows given twice, blind, {twice[1]} of which differed: "
-        f"{value:.1%} ({low:.1%} to {high:.1%})."
+        f"The reviewer errs in {ERRS:.0%}. {n_repeated} rows were graded twice, blind, and {n_differing} differed: "
+        f"{value:.1%} of the grades are wrong ({low:.1%} to {high:.1%}); by the rows of one run, "
+        f"{np.mean([rate for rate, _, _ in rates]):.1%} on average, and {held} of {len(runs)} intervals hold the 5 %."
     )
-    return [TextTable(f"Wrong grades left, of {POOL}: means over {runs} runs", columns, tuple(rows), (note,))]
+    return TextTable(f"Wrong grades left, of {POOL}: means over {len(runs)} runs", columns, tuple(rows), (note,))
 
 
 # Spot checks --------------------------------------------------------------------------------------------
@@ -322,20 +215,17 @@ def spot_check_table(runs: int) -> TextTable:
 def main() -> None:
     """Print the tables of one measurement."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("rounds", "next", "spot-check"))
+    parser.add_argument("what", choices=("rounds", "spot-check"))
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--first-run", type=int, default=0)
     parser.add_argument("--data-dir")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    tables = {
-        "rounds": lambda: rounds_tables(options.runs, options.data_dir),
-        "next": lambda: [next_table(range(options.first_seed, options.first_seed + options.seeds), options.data_dir)],
-        "spot-check": lambda: [spot_check_table(options.runs)],
-    }[options.what]()
-    for table in tables:
-        print(markdown(table))
+    if options.what == "rounds":
+        runs = range(options.first_run, options.first_run + options.runs)
+        print(markdown(rounds_table(runs, options.data_dir)))
+    else:
+        print(markdown(spot_check_table(options.runs)))
 
 
 if __name__ == "__main__":

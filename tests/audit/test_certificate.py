@@ -84,7 +84,10 @@ def test_the_gain_is_nothing_for_a_known_label_and_most_between_far_grades() -> 
     posterior = np.array([[0, 1, 0], [0.5, 0.5, 0], [0.5, 0, 0.5], [0.1, 0.8, 0.1]])
     unknown = verification_gain(posterior, np.full(4, -1))
     np.testing.assert_allclose(unknown, [0, 0.25, 0.5, 0.18])
-    np.testing.assert_allclose(verification_gain(posterior, np.array([1, 1, 1, 1])) - unknown, [0, 0.5, 1, 0.2])
+    recorded = np.array([1, 1, 1, 1])
+    distance = verification_gain(posterior, recorded, corrected=False)
+    np.testing.assert_allclose(distance, [0, 0.5, 1, 0.2])
+    np.testing.assert_allclose(verification_gain(posterior, recorded), distance * np.sqrt(unknown))
 
 
 def test_a_rater_who_guesses_tells_nothing_and_a_perfect_one_everything() -> None:

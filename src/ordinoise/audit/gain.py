@@ -7,13 +7,18 @@ import numpy as np
 from ordinoise._validation import Floats, Ints
 
 
-def verification_gain(posterior: Floats, recorded: Ints) -> Floats:
+def verification_gain(posterior: Floats, recorded: Ints, *, corrected: bool = True) -> Floats:
     """What a model is expected to gain from the true label of each row, shape (n_samples,).
 
     At every threshold verification answers "is the true label above it?", which the posterior expects with probability
-    G. A learner that takes the record at its word is moved by ``E|answer - record|``, the sum of which is the expected
-    distance; one that knows the noise is moved by the variance ``G (1 - G)``. Real learners are in between, and the
-    gain is the sum of both over the thresholds. Rows without a record have the variance only.
+    G. A model that takes the record at its word is moved by ``E|answer - record|``, the sum of which over the
+    thresholds is the expected distance between record and truth. A model that corrects for the noise has made up its
+    mind where the record is surely wrong: it gains where the record is probably far off and the answer is open, the
+    distance times the root of the summed variances ``G (1 - G)``. Rows without a record have the variance alone.
+
+    On seeds 100 to 107 of the sets of `studies.next`, 600 rows each, the product reached the error of random picking
+    with 640 labels, the distance with 673, their sum with 683; where the model takes records at their word, the product
+    was far behind the distance.
 
     Parameters
     ----------
@@ -21,10 +26,14 @@ def verification_gain(posterior: Floats, recorded: Ints) -> Floats:
         Of the true label, given the features and the recorded label if there is one.
     recorded : int array of shape (n_samples,)
         Ranks of the recorded labels; -1 without one.
+    corrected : bool, default=True
+        Whether the model corrects for the noise.
     """
     above = 1 - np.cumsum(posterior, axis=1)[:, :-1]
+    variance = np.maximum(above * (1 - above), 0.0).sum(axis=1)
     distance = (posterior * np.abs(np.arange(posterior.shape[1]) - recorded[:, None])).sum(axis=1)
-    return np.asarray((above * (1 - above)).sum(axis=1) + np.where(recorded < 0, 0.0, distance))
+    known = distance * np.sqrt(variance) if corrected else distance
+    return np.asarray(np.where(recorded < 0, variance, known))
 
 
 def rating_gain(posterior: Floats, matrices: Floats) -> Floats:

@@ -171,7 +171,7 @@ def contents_of(findings: Findings) -> Contents:
         steps=steps_of(record, findings.folder),
         oddity_titles=ODDITIES,
         baseline=baseline_of(findings.recorded, record.classes, list(measured)),
-        settings={shortened(name): setting_text(value) for name, value in record.settings.items()},
+        settings=shown_settings(record.settings),
         most_columns=MOST_COLUMNS,
     )
 
@@ -270,6 +270,13 @@ def _curves_chart(curves: Mapping[str, Sequence[float]]) -> Chart:
     return charts.curves_chart(curves, f"{'; '.join(best)}.", caption)
 
 
-def setting_text(value: object) -> str:
-    """The value of an option as text."""
+def shown_settings(settings: Mapping[str, object]) -> dict[str, str]:
+    """The options that were given or have a value, in words."""
+    given = {
+        name: value for name, value in settings.items() if value is not None and value != [] and value is not False
+    }
+    return {shortened(name.replace("_", " ")): _setting_text(value) for name, value in given.items()}
+
+
+def _setting_text(value: object) -> str:
     return shortened(value if isinstance(value, str) else json.dumps(value, default=str, ensure_ascii=False), 200)

@@ -10,7 +10,7 @@ from typing import Any
 from ordinoise._files import write_whole
 from ordinoise._text import percent
 from ordinoise.app.ratings_record import RatedItem, RatersRecord
-from ordinoise.app.report.contents import setting_text
+from ordinoise.app.report.contents import shown_settings
 from ordinoise.app.report.page import rendered
 from ordinoise.app.report.rater_charts import agreement_chart, raters_chart
 from ordinoise.app.report.rater_words import MEASURES, advice, agreement_words, doubt_lines, habit_words, known
@@ -123,7 +123,7 @@ def contents_of(record: RatersRecord, counts: Counts) -> RatersContents:
         grades=sorted({row.rank for row in rows}),
         doubts=doubt_lines(record),
         advice=advice(record),
-        settings={shortened(name): setting_text(value) for name, value in record.settings.items()},
+        settings=shown_settings(record.settings),
     )
 
 

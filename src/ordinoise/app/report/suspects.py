@@ -130,10 +130,22 @@ def _row(suspect: Suspect, record: AuditRecord, places: Sequence[int], cells: Se
 
 def _speaking(record: AuditRecord, suspect: Suspect, one: Contribution) -> tuple[str, str]:
     """A column with its cell, and what it speaks for."""
+    kinds = {column.name: column.kind for column in record.columns}
     cells = {column.name: cell for column, cell in zip(record.columns, suspect.cells, strict=True)}
-    is_long = one.column not in cells or len(cells[one.column] or "") > CELL_IN_REASON
-    cell = "" if is_long else f" {shortened(cells[one.column] or 'missing', CELL_IN_REASON)}"
-    return shortened(one.column, CELL_IN_REASON) + cell, _mark(one)
+    cell = cells.get(one.column) or "missing"
+    text = _short_number(cell) if kinds.get(one.column) == "number" else cell
+    is_long = one.column not in cells or len(text) > CELL_IN_REASON
+    return shortened(one.column, CELL_IN_REASON) + ("" if is_long else f" {shortened(text, CELL_IN_REASON)}"), _mark(
+        one
+    )
+
+
+def _short_number(cell: str) -> str:
+    """A number with at most four significant digits, if that is shorter."""
+    try:
+        return min(cell, f"{float(cell):.4g}", key=len)
+    except ValueError:
+        return cell
 
 
 def _mark(one: Contribution) -> str:

@@ -25,7 +25,9 @@ class _Both:
         """What counts: the first answer until there is a second; different ones are disputed until a third."""
         if self.again.grade is None:
             return self.first
-        if self.again.grade == self.first.grade or self.n_again > 1:
+        if self.n_again > 1:  # whoever decides, with both answers in view, decides for all
+            return replace(self.again, is_disputed=False)
+        if self.again.grade == self.first.grade:
             return self.again
         both = (*self.first.grades, *self.again.grades)
         return replace(self.again, grades=both, is_disputed=True)

@@ -78,7 +78,8 @@ def _rows_to_verify(
     if is_spot_check:
         labels = labels.filter(pl.col("recorded") != NO_GRADE)
         return _spot_check(record, labels, budget, confidence, seed)
-    gains = verification_gain(_posterior(record, labels), _recorded_ranks(record, labels))
+    is_corrected = record.noise.answer == "corrected"
+    gains = verification_gain(_posterior(record, labels), _recorded_ranks(record, labels), corrected=is_corrected)
     order = np.argsort(-gains, kind="stable")[:budget]
     chosen = tuple(round(float(gain), 6) for gain in gains[order])
     return Plan(GAIN, record.digest, (), (), chosen, (), confidence, _suspects(record, labels[order]))
