@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ordinoise.columns import texts as texts_module
-from ordinoise.columns.texts import HASHED, LENGTHS, Grams, rarity, weighted
+from ordinoise.columns.texts import HASHED, LENGTHS, Grams, association, rarity, weighted
 
 TEXTS = ["good and solid", "good and good value", "weak and noisy", "weak, poor and noisy", "solid value"] * 2
 
@@ -26,3 +26,18 @@ def test_hashed_n_grams_count_what_a_vocabulary_counts(analyzer: str, monkeypatc
         weighted(counted, rarity(counted, analyzer)).toarray(),
         rtol=1e-6,
     )
+
+
+def test_n_grams_that_go_with_the_grade_weigh_more() -> None:
+    """Every weight by its definition, one n-gram at a time."""
+    grams, counted = Grams.of(0, "word", TEXTS)
+    rng = np.random.default_rng(0)
+    grades, weights = rng.integers(1, 6, size=len(TEXTS)).astype(float), rng.uniform(0.5, 2, size=len(TEXTS))
+    mean = np.average(grades, weights=weights)
+    spread = np.sqrt(np.average((grades - mean) ** 2, weights=weights))
+    found = association(counted, grades, weights)
+    for at in range(grams.n_columns):
+        held = counted[:, at].toarray().ravel() > 0
+        z = (weights * (grades - mean) / spread)[held].sum() / np.sqrt((weights[held] ** 2).sum())
+        assert found[at] == pytest.approx(np.sqrt(1 + z**2), rel=1e-5)
+    assert association(counted, np.full(len(TEXTS), 3.0), weights) == pytest.approx(1, abs=1e-5)

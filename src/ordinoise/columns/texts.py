@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ordinoise._sparse import as_csr
-from ordinoise._validation import as_choice, as_count, complain
+from ordinoise._validation import Floats, as_choice, as_count, complain
 
 # The usual n-grams of text classification, those of the comparisons in `studies.text`; chosen by no run of ours.
 LENGTHS = {"word": (1, 2), "char_wb": (2, 5)}
@@ -21,6 +21,7 @@ FEWEST_TEXTS = {"word": 2, "char_wb": 3}
 MOST_CHARACTERS = 10_000_000
 """Above this many characters in a column n-grams are hashed: their dictionary would take gigabytes."""
 HASHED = 2**20
+TINY = 1e-12  # instead of zero below a fraction line
 TEXTS_AT_A_TIME = 10_000  # bounds the memory of counting: a round number, chosen by no run
 
 Weights = NDArray[np.float32]
@@ -127,6 +128,20 @@ def rarity(counted: Any, analyzer: str) -> Weights:
     holding = np.bincount(counted.indices, minlength=counted.shape[1])
     weights = 1 + np.log((1 + counted.shape[0]) / (1 + holding))
     return np.where(holding >= FEWEST_TEXTS[analyzer], weights, 0).astype(np.float32)
+
+
+def association(counted: Any, grades: Floats, weights: Floats) -> Weights:
+    """How far the grades of the texts that hold an n-gram differ from those of all: ``sqrt(1 + z^2)``.
+
+    z is the weighted sum of their standardised grades, in units of its standard deviation. An n-gram that says nothing
+    has about sqrt(2), whether it is rare or frequent; under a penalty, those that say more are read more easily.
+    """
+    shares = weights / weights.sum()
+    surplus = grades - shares @ grades
+    surplus = surplus / max(np.sqrt(shares @ surplus**2), TINY)
+    held = as_csr((np.ones(len(counted.data)), counted.indices, counted.indptr), shape=counted.shape)
+    variance = held.T @ weights**2
+    return np.sqrt(1 + (held.T @ (weights * surplus)) ** 2 / np.maximum(variance, TINY)).astype(np.float32)
 
 
 def weighted(counted: Any, weights: Weights) -> Any:
