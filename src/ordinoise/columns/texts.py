@@ -144,10 +144,26 @@ def association(counted: Any, grades: Floats, weights: Floats) -> Weights:
     return np.sqrt(1 + (held.T @ (weights * surplus)) ** 2 / np.maximum(variance, TINY)).astype(np.float32)
 
 
+def components(texts: Sequence[str], n_components: int) -> Floats:
+    """The directions in which the n-grams of the texts differ most, shape (n_texts, at most n_components).
+
+    For learners of dense columns: no grade is looked at, so that the texts of held-out rows may take part.
+    """
+    from sklearn.decomposition import TruncatedSVD
+
+    counts = [Grams.of(0, kind, texts)[1] for kind in LENGTHS]
+    parts = [weighted(some, rarity(some, kind)) for some, kind in zip(counts, LENGTHS, strict=True)]
+    columns = sparse.hstack(parts, format="csr")
+    n_components = min(n_components, columns.shape[1] - 1)
+    if n_components < 1:
+        return np.empty((len(texts), 0))
+    return np.asarray(TruncatedSVD(n_components, random_state=0).fit_transform(columns), dtype=np.float64)
+
+
 def weighted(counted: Any, weights: Weights) -> Any:
     """TF-IDF: counts times weights, rows of length one (or zero); shares the positions of `counted`."""
     from sklearn.preprocessing import normalize
 
     values = counted.data.astype(np.float64) * weights[counted.indices]
     rows = as_csr((values, counted.indices, counted.indptr), shape=counted.shape)
-    return normalize(rows, copy=False)
+    return normalize(rows, copy=False) if rows.shape[1] else rows  # a text may have no n-gram that counts

@@ -91,7 +91,7 @@ class Counts:
         from sklearn.preprocessing import normalize
 
         coded = self.weighted(self.rarity(rows))
-        return normalize(coded) if coded.shape[1] else coded  # a text may have no n-gram that counts
+        return normalize(coded) if coded.shape[1] else coded
 
     def weighted(self, weights: Weights) -> Any:
         """The columns as a model reads them."""
