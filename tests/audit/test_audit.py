@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -78,7 +79,7 @@ def test_labels_can_be_ranked_by_the_probability_that_they_are_wrong() -> None:
 
 @pytest.mark.parametrize(
     ("rank_by", "worst"),
-    [("large_error", [1, 0, 2]), ("expected_distance", [0, 1, 2]), ("probability_wrong", [2, 1, 0])],
+    [("large_error", [1, 2, 0]), ("expected_distance", [0, 1, 2]), ("probability_wrong", [2, 1, 0])],
 )
 def test_large_errors_count_as_two_grades(rank_by: str, worst: list[int]) -> None:
     """Perhaps four grades off, probably two, and surely one: each ranking puts another one first."""
@@ -86,6 +87,19 @@ def test_large_errors_count_as_two_grades(rank_by: str, worst: list[int]) -> Non
     recorded, noise, verified = np.zeros(3, dtype=np.int64), Noise.of(None, 5), np.zeros(3, dtype=np.bool_)
     issues = issues_module.issues_from(after, recorded, np.arange(5), noise, None, rank_by, None, verified)
     assert issues.worst.tolist() == worst
+
+
+@pytest.mark.parametrize(("rank_by", "weight"), [("auto", 1.0), ("large_error", 0.15)])
+def test_in_doubt_a_record_is_ranked_by_its_distance_and_its_surprise(rank_by: str, weight: float) -> None:
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(5), size=40)
+    recorded, noise = np.arange(40) % 5, replace(Noise.of(np.eye(5), 5), answer="trusting", source="estimated")
+    issues = issues_from_probabilities(probabilities, recorded, noise, rank_by=rank_by)
+    scores = []
+    for after, label in zip(issues.posterior, recorded.tolist(), strict=True):
+        distance = sum(chance * min(abs(grade - label), 2) for grade, chance in enumerate(after))
+        usual = -sum(chance * np.log(max(chance, 0.01)) for chance in after)
+        scores.append(distance * np.exp(weight * (-np.log(max(after[label], 0.01)) - usual)))
+    assert issues.worst.tolist() == np.argsort(-np.array(scores)).tolist()
 
 
 def counted(issues: LabelIssues) -> WrongCount:

@@ -174,3 +174,12 @@ def test_texts_that_say_nothing_leave_the_class_shares(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.ptp(fitted.predict_proba(frame), axis=0), 0, atol=1e-9)
     fitted.save(tmp_path / "model")
     np.testing.assert_array_equal(load_model(tmp_path / "model").predict_proba(frame), fitted.predict_proba(frame))
+
+
+def test_texts_without_a_word_of_two_letters_are_read_by_their_characters() -> None:
+    rng = np.random.default_rng(0)
+    grades = rng.integers(1, 4, size=90)
+    texts = pl.DataFrame({"codes": [" ".join(rng.choice(list("abc"[:grade] + "xyz"), size=8)) for grade in grades]})
+    model = OrdinalClassifier(noise=None, text_features=["codes"], random_state=0).fit(texts, grades)
+    assert model.learner_ == "mlp"
+    assert [grams.n_columns > 0 for grams in model.grams_] == [False, True]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ordinoise._sparse import as_csr
-from ordinoise._validation import as_choice, as_count, complain
+from ordinoise._validation import Floats, as_choice, as_count, complain
 
 # The usual n-grams of text classification, those of the comparisons in `studies.text`; chosen by no run of ours.
 LENGTHS = {"word": (1, 2), "char_wb": (2, 5)}
@@ -21,6 +21,7 @@ FEWEST_TEXTS = {"word": 2, "char_wb": 3}
 MOST_CHARACTERS = 10_000_000
 """Above this many characters in a column n-grams are hashed: their dictionary would take gigabytes."""
 HASHED = 2**20
+TINY = 1e-12  # instead of zero below a fraction line
 TEXTS_AT_A_TIME = 10_000  # bounds the memory of counting: a round number, chosen by no run
 
 Weights = NDArray[np.float32]
@@ -129,10 +130,40 @@ def rarity(counted: Any, analyzer: str) -> Weights:
     return np.where(holding >= FEWEST_TEXTS[analyzer], weights, 0).astype(np.float32)
 
 
+def association(counted: Any, grades: Floats, weights: Floats) -> Weights:
+    """How far the grades of the texts that hold an n-gram differ from those of all: ``sqrt(1 + z^2)``.
+
+    z is the weighted sum of their standardised grades, in units of its standard deviation. An n-gram that says nothing
+    has about sqrt(2), whether it is rare or frequent; under a penalty, those that say more are read more easily.
+    """
+    shares = weights / weights.sum()
+    surplus = grades - shares @ grades
+    surplus = surplus / max(np.sqrt(shares @ surplus**2), TINY)
+    held = as_csr((np.ones(len(counted.data)), counted.indices, counted.indptr), shape=counted.shape)
+    variance = held.T @ weights**2
+    return np.sqrt(1 + (held.T @ (weights * surplus)) ** 2 / np.maximum(variance, TINY)).astype(np.float32)
+
+
+def components(texts: Sequence[str], n_components: int) -> Floats:
+    """The directions in which the n-grams of the texts differ most, shape (n_texts, at most n_components).
+
+    For learners of dense columns: no grade is looked at, so that the texts of held-out rows may take part.
+    """
+    from sklearn.decomposition import TruncatedSVD
+
+    counts = [Grams.of(0, kind, texts)[1] for kind in LENGTHS]
+    parts = [weighted(some, rarity(some, kind)) for some, kind in zip(counts, LENGTHS, strict=True)]
+    columns = sparse.hstack(parts, format="csr")
+    n_components = min(n_components, columns.shape[1] - 1)
+    if n_components < 1:
+        return np.empty((len(texts), 0))
+    return np.asarray(TruncatedSVD(n_components, random_state=0).fit_transform(columns), dtype=np.float64)
+
+
 def weighted(counted: Any, weights: Weights) -> Any:
     """TF-IDF: counts times weights, rows of length one (or zero); shares the positions of `counted`."""
     from sklearn.preprocessing import normalize
 
     values = counted.data.astype(np.float64) * weights[counted.indices]
     rows = as_csr((values, counted.indices, counted.indptr), shape=counted.shape)
-    return normalize(rows, copy=False)
+    return normalize(rows, copy=False) if rows.shape[1] else rows  # a text may have no n-gram that counts

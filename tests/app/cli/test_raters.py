@@ -124,15 +124,20 @@ def test_features_from_a_table_help_and_verified_grades_settle_their_items(folde
 def test_features_make_the_consensus_surer_and_no_worse(folder: Path) -> None:
     write_long(folder / "long.csv")
     write_wide(folder / "about.csv")
+    words = {1: "awful broken noise", 2: "rather weak noise", 3: "good solid sound", 4: "superb lovely sound"}
+    names, truth, _ = drawn()
+    told = [f"{words.get(grade, 'superb')} in week {at % 7}, order {at}" for at, grade in enumerate(truth.tolist())]
+    pl.DataFrame({"id": names, "review": told}).write_csv("told.csv")
     right, sure = {}, {}
-    for name, more in {"alone": (), "features": ("--features", "about.csv")}.items():
+    tables = {"alone": (), "features": ("--features", "about.csv"), "text": ("--features", "told.csv")}
+    for name, more in tables.items():
         done = run("raters", "long.csv", *LONG, *more, "--out", name)
         assert done.code == 0, done.err
         found = _consensus(folder / name)
         right[name] = (found["grade"].cast(pl.Int64).to_numpy() == drawn()[1]).mean()
         sure[name] = found["confidence"].cast(pl.Float64).to_numpy().mean()
-    assert right["features"] >= right["alone"]
-    assert sure["features"] > sure["alone"]
+    assert min(right["features"], right["text"]) >= right["alone"]
+    assert min(sure["features"], sure["text"]) > sure["alone"]
 
 
 def test_a_label_studio_export_comes_back_as_tasks_with_predictions(made: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +39,12 @@ def item_features(
     rows = _rows_of(frame, item, items)
     chosen = frame[rows].drop([] if item is None else [item])
     roles = {name: ("ignored", "it holds grades") if name in ignore else ("feature", "") for name in chosen.columns}
-    columns = tuple(_without_text(findings_of(chosen.get_column(name), *role)) for name, role in roles.items())
+    columns = tuple(findings_of(chosen.get_column(name), *role) for name, role in roles.items())
     if not any(column.role == "feature" for column in columns):
         raise complain("features", "have a column to learn from", "none besides the names and the grades")
     kept = [name for name in chosen.columns if name not in ignore]
     cells = pl.DataFrame([as_text(chosen.get_column(name)) for name in kept])
     return features_of(chosen, columns), cells, tuple(column for column in columns if column.name in kept)
-
-
-def _without_text(found: ColumnFindings) -> ColumnFindings:
-    """Free text is not read here: the consensus of raters learns from numbers and categories."""
-    is_text = found.kind == "text" and found.role == "feature"
-    return replace(found, role="ignored", note="free text, which a consensus does not read") if is_text else found
 
 
 def item_grades(

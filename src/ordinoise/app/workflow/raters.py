@@ -36,12 +36,15 @@ from ordinoise.columns.coding import Columns
 from ordinoise.columns.features import findings_of
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.inference import typed
+from ordinoise.columns.texts import components
 from ordinoise.estimation import RepeatedLabels
 from ordinoise.labels import ranks_of
 from ordinoise.scoring.agreement import Agreement, agreement
 
 CONSENSUS, RATERS, ITEMS, REPORT, TASKS = "consensus.csv", "raters.csv", "items.csv", "report.html", "label-studio.json"
 MOST_ITEMS = 1000  # items kept for review; a round number, chosen by no run
+MOST_COMPONENTS, ITEMS_PER_COMPONENT = 100, 10
+"""Components of a text column: those of `studies.raters`, fewer of few items. Round numbers, chosen by no run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,9 +178,13 @@ def _about_items(
     grades += [] if table.raters is None else np.unique(table.raters).tolist()  # also as columns of their own
     frame, cells, columns = item_features(request.features, table.item, table.items, grades)
     categories = [column.name for column in columns if column.role == "feature" and column.kind == "category"]
-    coding = Columns.of(frame, categories)
+    texts = [column.name for column in columns if column.role == "feature" and column.kind == "text"]
+    coding = Columns.of(frame, categories, texts)
     numbers = coding.encoded(frame)
-    return np.asarray(Filling.of(numbers, coding.categories).dense(numbers), dtype=np.float64), cells, columns
+    n_components = min(MOST_COMPONENTS, max(1, frame.height // ITEMS_PER_COMPONENT))
+    spoken = [components(some, n_components) for some in coding.cells(frame)]
+    dense = Filling.of(numbers, coding.categories).dense(numbers)
+    return np.column_stack([dense, *spoken]).astype(np.float64), cells, columns
 
 
 def _agreement(table: RatingsTable, seed: int) -> Agreement | None:

@@ -64,7 +64,7 @@ class Request(GradedFile):
         How a grade is picked from its probabilities: median, mode or mean.
     rank_by
         What makes a grade suspicious: probability_wrong, that it is wrong at all; large_error, wrong by two grades or
-        more; expected_distance, how wrong; auto, the distance if the noise is believed, else the probability.
+        more; expected_distance, how wrong; auto, the distance, and in doubt also how unlikely the grade is.
     seed
         Random seed; the same seed gives the same result.
     jobs

@@ -247,7 +247,7 @@ class SparseCandidate:
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:  # noqa: ARG002
         """Minimize the forward loss plus the penalty."""
-        coding = data.table.coding(rows)
+        coding = data.table.telling(rows, _expected_grades(data, rows), data.weights[rows])
         columns = data.table.sparse(coding)
         network = _sparse_start(data, rows, self.head, columns)
 
@@ -355,6 +355,12 @@ def _sparse_start(data: Recorded, rows: Ints, head: str, columns: Any) -> Networ
         center[: dense.shape[1]], scale[: dense.shape[1]] = center_and_scale(dense, rows, data.weights)
     architecture = Architecture(columns.shape[1], data.n_classes, (), head=head)
     return linear_start(architecture, _class_frequencies(data, rows), center=center, scale=scale)
+
+
+def _expected_grades(data: Recorded, rows: Ints) -> Floats:
+    """The mean true rank given each row's record, before its features are seen; the recorded rank without noise."""
+    joint = data.likelihood[rows] * _class_frequencies(data, rows)
+    return np.asarray(joint @ np.arange(data.n_classes) / np.maximum(joint.sum(axis=1), 1e-300))
 
 
 def _class_frequencies(data: Recorded, rows: Ints) -> Floats:

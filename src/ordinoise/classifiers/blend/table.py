@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ordinoise._sparse import as_csr, is_sparse
 from ordinoise._validation import Floats, Ints
-from ordinoise.columns.texts import LENGTHS, Grams, Weights, rarity, weighted
+from ordinoise.columns.texts import LENGTHS, Grams, Weights, association, rarity, weighted
 
 MOST_CATEGORIES = 50
 """Most categories of one column that are one-hot encoded, by frequency; the others are all zeros. Chosen by no run."""
@@ -80,12 +80,18 @@ class Counts:
             return np.ones(self.matrix.shape[1], dtype=np.float32)
         return rarity(self.matrix[rows], self.analyzer)
 
+    def telling(self, rows: Ints, grades: Floats, weights: Floats) -> Weights:
+        """The same, larger where the grades of the rows that hold an n-gram differ from those of the others."""
+        if self.analyzer is None:
+            return self.rarity(rows)
+        return self.rarity(rows) * association(self.matrix[rows], grades, weights)
+
     def unit_rows(self, rows: Ints) -> Any:
         """The columns as a model of these rows reads them, every row of length one (or zero)."""
         from sklearn.preprocessing import normalize
 
         coded = self.weighted(self.rarity(rows))
-        return normalize(coded) if coded.shape[1] else coded  # a text may have no n-gram that counts
+        return normalize(coded) if coded.shape[1] else coded
 
     def weighted(self, weights: Weights) -> Any:
         """The columns as a model reads them."""
@@ -133,6 +139,10 @@ class Table:
     def coding(self, rows: Ints) -> Coding:
         """How sparse columns are weighted by a model that learns from these rows."""
         return tuple(some.rarity(rows) for some in self.counts)
+
+    def telling(self, rows: Ints, grades: Floats, weights: Floats) -> Coding:
+        """The same for a model of these grades: n-grams that go with them weigh more."""
+        return tuple(some.telling(rows, grades, weights) for some in self.counts)
 
     def sparse(self, coding: Coding) -> Any:
         """All columns as one CSR matrix of float64: the dense ones, then the sparse ones."""
