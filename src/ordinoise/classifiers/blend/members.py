@@ -294,8 +294,9 @@ def _few_networks(n_samples: int) -> dict[str, Candidate]:
 
 def _many_networks(n_samples: int) -> dict[str, Candidate]:
     """Larger batches and fewer epochs for more rows; averages over epochs, which stop earlier at a lower loss."""
-    (rate, epochs), batch = ((0.003, 200) if n_samples < LARGE_TABLE else (0.006, 60)), min(256, n_samples // 125)
-    common: dict[str, Any] = {"stops": True, "patience": 8, "averages": True, "max_epochs": epochs}
+    large, batch = n_samples >= LARGE_TABLE, min(256, n_samples // 125)
+    rate, patience, epochs = (0.006, 8, 60) if large else (0.003, 15, 200)
+    common: dict[str, Any] = {"stops": True, "patience": patience, "averages": True, "max_epochs": epochs}
     return {
         "linear network": LinearCandidate(),
         "small network": NetworkCandidate((32,), rate, batch_size=max(16, batch), **common),
