@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from ordinoise.audit.count import WrongCount as WrongCount
     from ordinoise.audit.issues import LabelIssues as LabelIssues
     from ordinoise.audit.neighbors import similar_rows as similar_rows
-    from ordinoise.audit.reviewers import Reviewers as Reviewers
-    from ordinoise.audit.reviewers import Verified as Verified
-    from ordinoise.audit.reviewers import reviewers_from_repeats as reviewers_from_repeats
     from ordinoise.audit.search import find_label_issues as find_label_issues
     from ordinoise.audit.search import issues_from_probabilities as issues_from_probabilities
 
@@ -29,9 +26,6 @@ _ORIGINS = {
     "find_label_issues": "search",
     "issues_from_probabilities": "search",
     "similar_rows": "neighbors",
-    "Reviewers": "reviewers",
-    "Verified": "reviewers",
-    "reviewers_from_repeats": "reviewers",
     "SpotCheck": "certificate",
     "spot_check": "certificate",
     "spot_check_sample": "certificate",

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordinoise._validation import Floats, Ints, as_count, as_labels, as_same_length
-from ordinoise.labels import Verified as Verified  # what takes the matrices
 
 HALF = 0.5
 """Prior slips, and prior right grades, of all reviewers together: Jeffreys' prior of a share."""
