@@ -85,7 +85,7 @@ def find_label_issues(
         The grades from lowest to highest, if `y` is text or lacks some.
     trusted : (rows, labels) or Verified, optional
         Numbers of rows whose true label is known, and those labels; for the default estimator. They are the last in
-        the ranking, and `expected_wrong` is about the other rows. :class:`ordinoise.labels.Verified` says how often
+        the ranking, and `expected_wrong` is about the other rows. ``ordinoise.labels.Verified`` says how often
         the verifier errs.
     groups : column of shape (n_samples,), optional
         Rows of one group (a patient, a query, an item with several labels) are judged by models that saw none of them.

@@ -194,7 +194,7 @@ class OrdinalClassifier(TableClassifierBase):
             Who recorded each label, when `noise` holds one matrix per rater, or to estimate the raters of `items`.
         trusted : (rows, labels) or Verified, optional
             Numbers of rows whose true label is known, and those labels: the models and the noise estimate use them. The
-            rows may have been chosen by suspicion. :class:`ordinoise.labels.Verified` says how often the verifier errs.
+            rows may have been chosen by suspicion. ``ordinoise.labels.Verified`` says how often the verifier errs.
         groups : column of shape (n_samples,), optional
             Rows of one group (a patient, a query) are held out together, wherever rows are held out.
         items : column of shape (n_samples,), optional

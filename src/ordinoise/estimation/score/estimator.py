@@ -44,7 +44,7 @@ class ScoreLikelihood(NoiseEstimator):
         The share of wrong labels that you expect.
     trusted : (indices, labels) or Verified, optional
         Rows whose true label is known, and those labels. They may have been chosen by suspicion: the estimate
-        accounts for it. :class:`ordinoise.labels.Verified` says how often the verifier errs.
+        accounts for it. ``ordinoise.labels.Verified`` says how often the verifier errs.
     base_estimator : classifier with `predict_proba`, optional
         Predicts the recorded label out of fold; the ordinal network by default.
     n_folds, n_rounds : int
