@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import IO
 
-from tools.fuzz import doors, readers, rounds
+from tools.fuzz import doors, folders, readers, rounds
 from tools.fuzz.seeds import corpus, write_seeds
 
 ROOT = Path(__file__).parents[2]
@@ -31,10 +31,10 @@ CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 READERS: dict[str, type[readers.Reader]] = {
     "csv": readers.CsvReader, "tsv": readers.TsvReader, "gzip": readers.GzipReader, "parquet": readers.ParquetReader,
     "feather": readers.FeatherReader, "excel": readers.ExcelReader, "lines": readers.LinesReader, "matrix": readers.MatrixReader, "embeddings": readers.EmbeddingsReader, "svmlight": readers.SvmlightReader,
-    "audit": readers.AuditReader, "noise": readers.NoiseReader, "model": readers.ModelReader,
-    "boosting": readers.BoostingReader, "blend": readers.BlendReader, "arrays": readers.ArraysReader,
-    "trees": readers.TreesReader, "task": readers.TaskReader, "checkpoint": readers.CheckpointReader,
-    "decisions": readers.DecisionsReader, "results": readers.ResultsReader, "request": doors.RequestReader,
+    "audit": folders.AuditReader, "noise": folders.NoiseReader, "model": folders.ModelReader,
+    "boosting": folders.BoostingReader, "blend": folders.BlendReader, "arrays": folders.ArraysReader,
+    "trees": folders.TreesReader, "task": folders.TaskReader, "checkpoint": folders.CheckpointReader,
+    "decisions": folders.DecisionsReader, "results": folders.ResultsReader, "request": doors.RequestReader,
     "socket": doors.SocketReader, "verbs": doors.VerbReader, "learn": doors.LearnReader,
     "tasks": rounds.TasksReader, "rounds": rounds.RoundsReader,
 }  # fmt: skip
