@@ -182,7 +182,7 @@ def test_estimate_in_the_classifier_is_the_score_likelihood() -> None:
 @pytest.mark.parametrize(
     ("trusted", "sentence"),
     [
-        (3, "trusted must be a pair of row numbers and true labels, got 3"),
+        (3, "trusted must be a pair of row numbers and true labels, or Verified, got 3"),
         (([0, 1], [1]), r"trusted labels must be as long as their row numbers \(2\), got 1"),
         (([0, 5000], [1, 1]), "trusted rows must be row numbers from 0 to 1199"),
         (([0], [9]), r"trusted labels must hold only the labels \[0, 1, 2, 3\], got 9"),

@@ -46,9 +46,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     frame.write_csv(folder / "table.csv", separator=";")
     frame.write_parquet(folder / "table.parquet")
     frame.write_ndjson(folder / "table.jsonl")
-    for verb, out in (("audit", "audit"), ("fit", "model")):
+    for verb, *options in (("audit",), ("fit", "--answer", "cautious")):
+        out = {"audit": "audit", "fit": "model"}[verb]
         words = (folder / "table.csv", "--target", "quality", *ORDER, *FAST, "--out", folder / out)
-        result = run(verb, *words)
+        result = run(verb, *words, *options)
         assert result.code == 0, result.err
     return folder
 
@@ -85,8 +86,9 @@ def test_every_label_is_in_the_list_and_the_suspects_come_with_their_rows(folder
     first = suspects.row(0, named=True)
     assert first["name"] == frame["name"][first["row"]]
     assert first["recorded"] == frame["quality"][first["row"]]
-    assert read_record(folder / "audit").noise.answer != "corrected"  # 240 rows are few
-    assert suspects["probability_wrong"].is_sorted(descending=True)
+    noise = read_record(folder / "audit").noise
+    assert (noise.answer, noise.doubt_codes) == ("corrected", ("few-samples",))
+    assert suspects["expected_distance"].is_sorted(descending=True)
     assert (suspects["recorded"] != suspects["suggested"]).all()
 
 
@@ -177,7 +179,7 @@ def test_evaluation_corrects_what_noisy_grades_show(folder: Path) -> None:
     assert noisy["low"] < right < noisy["high"]
     shown = " ".join(run("evaluate", folder / "model", folder / "test.csv").out.split())
     assert "mean absolute error" in shown
-    # 240 rows leave the noise in doubt, so both readings are given, and it is said why and what would help.
+    # The model is cautious, so both readings are given, and it is said why and what would help.
     assert (found["in_doubt"], clean["in_doubt"]) == (True, False)
     assert f"{found['answer'].capitalize()}: {found['reason']}." in shown
     assert "To settle it: reviewed grades" in shown
@@ -295,13 +297,13 @@ def test_a_folder_that_is_no_audit_cannot_be_reviewed(tmp_path: Path) -> None:
     assert result.err.startswith("folder must hold a readable audit.json")
 
 
-@pytest.mark.parametrize("version", [1, 3, "4", None])
+@pytest.mark.parametrize("version", [1, 4, "5", None])
 def test_an_audit_of_another_format_version_is_refused(version: object, folder: Path, tmp_path: Path) -> None:
     content = json.loads((folder / "audit" / "audit.json").read_text())
-    assert content["format_version"] == 4
+    assert content["format_version"] == 5
     (tmp_path / "audit.json").write_text(json.dumps(content | {"format_version": version}))
     with pytest.raises(
-        ValueError, match=r"^folder must hold audit.json of format version 4, got .*run ordinoise audit again$"
+        ValueError, match=r"^folder must hold audit.json of format version 5, got .*run ordinoise audit again$"
     ):
         read_record(tmp_path)
 
