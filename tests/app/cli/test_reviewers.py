@@ -9,7 +9,8 @@ import pytest
 
 from app.cli.conftest import request_for
 from app.cli.graded import GRADES, RECORDED, TRUE, write_graded
-from ordinoise.app.record import Repeat, read_record
+from ordinoise.app.history import Repeat
+from ordinoise.app.record import read_record
 from ordinoise.app.tables import graded_table
 from ordinoise.app.words import reviewer_words
 from ordinoise.app.workflow.audit import audit_file

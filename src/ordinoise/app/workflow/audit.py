@@ -13,7 +13,8 @@ import polars as pl
 import ordinoise
 from ordinoise._files import new_folder, write_whole
 from ordinoise._validation import Floats
-from ordinoise.app.record import AuditRecord, Settled, Suspect, write_record
+from ordinoise.app.history import Settled
+from ordinoise.app.record import AuditRecord, Suspect, write_record
 from ordinoise.app.tables import GradedTable, format_of, import_tasks, suggested_tasks, write_table
 from ordinoise.app.workflow.fit import FileAudit, learn
 from ordinoise.app.workflow.oddities import oddities_of

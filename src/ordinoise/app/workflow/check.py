@@ -9,8 +9,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from ordinoise._text import percent
+from ordinoise.app.history import Settled
 from ordinoise.app.plan import read_plans
-from ordinoise.app.record import AuditRecord, Settled, read_record
+from ordinoise.app.record import AuditRecord, read_record
 from ordinoise.app.report.words import printable
 from ordinoise.app.tables import GradedTable
 from ordinoise.app.workflow.audit import audit_record

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ordinoise._validation import Ints, complain
+from ordinoise.app.history import Repeat, Round
 from ordinoise.app.plan import read_plans, repeats_of
 from ordinoise.app.ratings_record import RatersRecord, is_of_ratings
-from ordinoise.app.record import AuditRecord, Repeat, Round, read_record
+from ordinoise.app.record import AuditRecord, read_record
 from ordinoise.app.review.decisions import DECISIONS, open_decisions
 from ordinoise.app.review.repeats import repeated, settled_states
 from ordinoise.app.tables import digest_of, read_table

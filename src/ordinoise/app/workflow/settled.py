@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.app.record import Repeat
+from ordinoise.app.history import Repeat
 from ordinoise.app.tables import GradedTable
 from ordinoise.app.tables.graded import names_in
 from ordinoise.app.workflow.request import Request
