@@ -1,6 +1,6 @@
 """The paper's network, compiled: all that it knows of noise is a table of levels or of noise matrices."""
 
-from .convex import LinearFit, Records, fit_linear, linear_start
+from .convex import LinearFit, Records, fit_least_squares, fit_linear, linear_start
 from .layout import Architecture
 from .network import Network, initial_network
 from .settings import Objective, Optimizer
@@ -16,6 +16,7 @@ __all__ = [
     "OptimizerState",
     "Records",
     "Training",
+    "fit_least_squares",
     "fit_linear",
     "initial_network",
     "linear_start",
