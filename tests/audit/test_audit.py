@@ -89,7 +89,7 @@ def test_large_errors_count_as_two_grades(rank_by: str, worst: list[int]) -> Non
     assert issues.worst.tolist() == worst
 
 
-@pytest.mark.parametrize(("rank_by", "weight"), [("auto", 1.0), ("large_error", 0.15)])
+@pytest.mark.parametrize(("rank_by", "weight"), [("auto", 0.8), ("large_error", 0.15)])
 def test_in_doubt_a_record_is_ranked_by_its_distance_and_its_surprise(rank_by: str, weight: float) -> None:
     probabilities = np.random.default_rng(0).dirichlet(np.ones(5), size=40)
     recorded, noise = np.arange(40) % 5, replace(Noise.of(np.eye(5), 5), answer="trusting", source="estimated")

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
+from sklearn.linear_model import Ridge
 
 from learners.mlp.cases import N_CLASSES, NOISE, objective, samples
 from ordinoise.learners.mlp import (
@@ -14,6 +15,7 @@ from ordinoise.learners.mlp import (
     Network,
     Optimizer,
     Records,
+    fit_least_squares,
     fit_linear,
     initial_network,
     linear_start,
@@ -99,3 +101,35 @@ def test_a_linear_fit_keeps_the_strength_of_least_held_out_loss(head: str) -> No
     assert min(fit.curve) == pytest.approx(alone.curve[0], abs=2e-3)
     assert fit.strength == STRENGTHS[int(np.argmin(fit.curve))]
     assert len(fit.curve) < len(STRENGTHS)
+
+
+def test_least_squares_gives_the_direction_of_ridge_regression_with_cuts_that_fit_held_out_rows() -> None:
+    """The oracle: scikit-learn's ridge regression of the same penalty, on standardised columns."""
+    start, strength = start_of("ordered"), 0.1
+    rows = (FEATURES - start.center) / start.scale
+    score = rows @ np.random.default_rng(2).normal(size=37)
+    ranks = np.digitize(score, np.quantile(score, [0.3, 0.5, 0.8]))
+    grades = ranks.astype(float)
+    training, held_out = (
+        Records(ROWS[some], np.eye(N_CLASSES)[ranks[some]], np.full(len(ranks[some]), 1 / len(ranks[some])))
+        for some in (slice(0, 110), slice(110, 150))
+    )
+    fitted = fit_least_squares(start, training, held_out, (grades[:110], grades[110:]), [strength])
+    penalty = strength * (rows[:110] ** 2).sum(axis=1).mean() / 2
+    ridge = Ridge(alpha=110 * penalty).fit(rows[:110], grades[:110])
+    found = fitted.network.weights[-1][0]
+    scale = found @ ridge.coef_ / (ridge.coef_ @ ridge.coef_)
+    assert scale > 0
+    np.testing.assert_allclose(found / scale, ridge.coef_, atol=0.01)
+    assert fitted.curve == [pytest.approx(np.mean((ridge.predict(rows[110:]) - grades[110:]) ** 2), rel=0.01)]
+    loss = forward_loss(fitted.network, held_out)
+    assert loss < forward_loss(start, held_out) - 0.3
+    for factor in (0.4, 2.5):  # neither a less nor a more confident network is better
+        assert loss < forward_loss(replace(fitted.network, parameters=factor * fitted.network.parameters), held_out)
+
+
+def test_least_squares_of_grades_that_no_column_explains_leave_the_class_shares() -> None:
+    training, held_out = records(slice(0, 110)), records(slice(110, 150))
+    grades = LABELS.astype(float)
+    fitted = fit_least_squares(start_of("ordered"), training, held_out, (grades[:110], grades[110:]), [0.4])
+    assert np.abs(fitted.network.weights[-1]).max() < 0.01

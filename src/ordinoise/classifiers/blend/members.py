@@ -23,6 +23,7 @@ from ordinoise.learners.mlp import (
     Optimizer,
     Records,
     fit_dense_linear,
+    fit_least_squares,
     fit_linear,
     initial_network,
     linear_start,
@@ -241,13 +242,18 @@ class SharesCandidate:
 
 @dataclass(frozen=True)
 class SparseCandidate:
-    """A penalized linear model of all columns, its penalty chosen by the held-out rows."""
+    """A penalized linear model of all columns, its penalty chosen by the held-out rows.
+
+    The ordered one is a ridge regression of the grade, scaled and cut by the forward loss; the softmax one minimizes
+    the forward loss plus the penalty.
+    """
 
     head: str
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:  # noqa: ARG002
-        """Minimize the forward loss plus the penalty."""
-        coding = data.table.telling(rows, _expected_grades(data, rows), data.weights[rows])
+        """Weigh the n-grams by the grades of the training rows, then fit the model of its head."""
+        grades = _expected_grades(data, rows)
+        coding = data.table.telling(rows, grades[rows], data.weights[rows])
         columns = data.table.sparse(coding)
         network = _sparse_start(data, rows, self.head, columns)
 
@@ -255,7 +261,13 @@ class SparseCandidate:
             weights = data.weights[some] / data.weights[some].sum()
             return Records(columns[some], data.likelihood[some], weights)
 
-        fit = fit_linear(network, records(rows), records(held_out))
+        both = records(rows), records(held_out)
+        is_ordered = self.head == "ordered"
+        fit = (
+            fit_least_squares(network, *both, (grades[rows], grades[held_out]))
+            if is_ordered
+            else fit_linear(network, *both)
+        )
         return Fitted(SparseModel(fit.network, coding), fit.curve)
 
 
@@ -359,8 +371,8 @@ def _sparse_start(data: Recorded, rows: Ints, head: str, columns: Any) -> Networ
 
 
 def _expected_grades(data: Recorded, rows: Ints) -> Floats:
-    """The mean true rank given each row's record, before its features are seen; the recorded rank without noise."""
-    joint = data.likelihood[rows] * _class_frequencies(data, rows)
+    """The mean true rank given each record, by the class shares of some rows; the recorded rank without noise."""
+    joint = data.likelihood * _class_frequencies(data, rows)
     return np.asarray(joint @ np.arange(data.n_classes) / np.maximum(joint.sum(axis=1), 1e-300))
 
 

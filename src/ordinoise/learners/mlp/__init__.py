@@ -1,6 +1,6 @@
 """The paper's network, compiled: all that it knows of noise is a table of levels or of noise matrices."""
 
-from .convex import LinearFit, Records, fit_linear, linear_start
+from .convex import LinearFit, Records, fit_least_squares, fit_linear, linear_start
 from .dense import fit_dense_linear
 from .layout import Architecture
 from .network import Network, initial_network
@@ -18,6 +18,7 @@ __all__ = [
     "Records",
     "Training",
     "fit_dense_linear",
+    "fit_least_squares",
     "fit_linear",
     "initial_network",
     "linear_start",
