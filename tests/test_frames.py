@@ -82,6 +82,8 @@ def test_a_dataset_that_is_no_table_is_refused(odd: Any, sentence: str) -> None:
 
 def test_the_library_of_hugging_face_goes_in_and_its_columns_come_out() -> None:
     datasets = pytest.importorskip("datasets")
+    if not hasattr(datasets, "Dataset"):
+        pytest.skip("the library of Hugging Face is not installed: the name is that of a folder of tests")
     whole = datasets.Dataset(TABLE)
     model = OrdinalBoostingClassifier(noise=None, n_estimators=5, random_state=0).fit(whole, GRADES)
     same = OrdinalBoostingClassifier(noise=None, n_estimators=5, random_state=0).fit(TABLE, GRADES)

@@ -200,6 +200,7 @@ def test_information_of_settled_labels_is_the_mean_square_of_their_gradient(matr
     assert np.abs(np.cov(gradients.T) - added).max() < 0.15 * np.abs(added).max()
 
 
+@pytest.mark.slow
 def test_verdicts_of_one_who_errs_are_no_proof_of_noise_and_do_not_bias_the_estimate() -> None:
     """A verifier who errs in a tenth of the rows, most of them right: taken at their word, they show wrong records."""
     clean, rng = clean_probabilities(3_000, 4.0), np.random.default_rng(6)

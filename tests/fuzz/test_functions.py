@@ -118,6 +118,7 @@ GOOD: dict[str, list[Any]] = {
     "judge": [LABELS, RNG.random(N)],
     "human": [[0, None, 1, None, 2, 3, 1, None, None, 2, 0, None], [LABELS, LABELS[::-1]]],
     "systems": [None, list("ab" * 6)],
+    "items": [None, list("aabbccddeeff"), np.arange(N)],
     "judge_classes": [None, range(K)],
     "n_next": [20, 0, 3],
     "sizes": [100, [40, 60]],
