@@ -24,9 +24,9 @@ MOST_SHOWN = 10
 RANKINGS = ("auto", "expected_distance", "probability_wrong", "large_error")
 LARGE = 2
 """Grades from which an error counts as large: the least that is not a slip to a neighbour."""
-IN_DOUBT, FOR_LARGE = 0.8, 0.15
-"""Weight of the surprise beside the distance, in the default where the noise is in doubt and in "large_error". Chosen
-on splits 100 and 101 of `studies.text` and draws 100 and 101 of `studies.real` (decision 0020)."""
+FOR_LARGE = 0.15
+"""Weight of the surprise beside the distance in "large_error". Chosen on splits 100 and 101 of `studies.text`
+(decision 0020)."""
 LEAST = 0.01
 """Smaller probabilities count as this one in the surprise: a sure slip to a neighbour then is no large error."""
 Library = Literal["pandas", "polars", "pyarrow"]
@@ -144,12 +144,11 @@ def issues_from(
     n_classes = len(classes)
     wrong = 1 - posterior[np.arange(len(recorded)), recorded]
     distance = (posterior * np.abs(np.arange(n_classes) - recorded[:, None])).sum(axis=1)
-    first = {
-        "auto": distance if noise.answer == "corrected" else _suspicion(posterior, recorded, IN_DOUBT),
-        "expected_distance": distance,
-        "probability_wrong": wrong,
-        "large_error": _suspicion(posterior, recorded, FOR_LARGE),
-    }[rank_by]
+    if rank_by == "auto":  # in doubt the distance would favor the ends of the scale, whose errors can be larger
+        rank_by = "expected_distance" if noise.answer == "corrected" else "probability_wrong"
+    first = wrong if rank_by == "probability_wrong" else distance
+    if rank_by == "large_error":
+        first = _suspicion(posterior, recorded)
     second = distance if rank_by == "probability_wrong" else wrong
     rank = np.empty(len(recorded), dtype=np.int64)
     is_known = np.zeros(len(recorded), dtype=bool) if verified is None else verified
@@ -161,8 +160,8 @@ def issues_from(
     )  # fmt: skip
 
 
-def _suspicion(posterior: Floats, recorded: Ints, weight: float) -> Floats:
-    """Expected distance, far grades counted as two, times ``exp(weight * surprise)``.
+def _suspicion(posterior: Floats, recorded: Ints) -> Floats:
+    """Expected distance, far grades counted as two, times ``exp(FOR_LARGE * surprise)``.
 
     The surprise is that of the record, ``-log P(recorded)``, less the surprise that any grade would have been on
     average, the entropy: a record is no more suspicious because nothing is known about its row.
@@ -170,7 +169,7 @@ def _suspicion(posterior: Floats, recorded: Ints, weight: float) -> Floats:
     distances = np.minimum(np.abs(np.arange(posterior.shape[1]) - recorded[:, None]), LARGE)
     logs = np.log(np.maximum(posterior, LEAST))
     surprise = (posterior * logs).sum(axis=1) - logs[np.arange(len(recorded)), recorded]
-    return np.asarray((posterior * distances).sum(axis=1) * np.exp(weight * surprise))
+    return np.asarray((posterior * distances).sum(axis=1) * np.exp(FOR_LARGE * surprise))
 
 
 def library_of(X: Any) -> Library | None:

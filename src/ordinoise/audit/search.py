@@ -78,9 +78,9 @@ def find_label_issues(
     calibrate : bool, default=True
         Whether to calibrate the probabilities on the recorded labels, through the noise matrix.
     rank_by : {"auto", "expected_distance", "probability_wrong", "large_error"}, default="auto"
-        What makes a label suspicious. "auto" is the distance where the noise is believed; else the distance, every
-        longer one counted as two, times how much less likely the record is than grades of its row are on average.
-        "large_error" looks for labels that are wrong by two grades or more: the same, the distance counting more.
+        What makes a label suspicious: "auto" is the distance where the noise is believed, else the probability.
+        "large_error" looks for labels that are wrong by two grades or more, by the distance, every longer one counted
+        as two, and by how much less likely the record is than grades of its row are on average.
     classes : sequence, optional
         The grades from lowest to highest, if `y` is text or lacks some.
     trusted : (rows, labels) or Verified, optional
