@@ -75,7 +75,9 @@ fuzz: ## Fuzzed inputs over every reader and verb (an hour; FUZZ_SECONDS, FUZZ_I
 
 wheel: ## The package as pip installs it, into dist, tried in an empty environment
 	@tools/setup test
+	rm -rf dist
 	$(bin)/uv build --quiet --out-dir dist
+	$(bin)/twine check --strict dist/*.whl dist/*.tar.gz
 	$(bin)/python -m pytest -q -m slow tests/test_wheel.py
 
 format: ## Rewrite the code in the house format
