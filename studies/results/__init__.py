@@ -1,0 +1,72 @@
+"""Results of studies as tables that are kept in the repository, so that a study can be run in pieces."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ordinoise._files import write_whole
+from ordinoise.paper.runs import ResultStore, StoredResult
+
+FOLDER = Path(__file__).parent
+PARTS = ("trial", "result", "seconds", "key")
+
+
+@contextmanager
+def kept(table: Path, working: Path) -> Iterator[ResultStore]:
+    """A store that starts with the results in a CSV table and leaves all of its results there.
+
+    Parameters
+    ----------
+    table : path
+        One row per trial; it need not exist.
+    working : path
+        The file of the store, which also keeps what a killed run has finished.
+    """
+    with ResultStore(working) as store:
+        for stored in read(table) if table.exists() else ():
+            store.add(stored.key, stored.trial, stored.result, stored.seconds)
+        try:
+            yield store
+        finally:
+            write(store.results(), table)
+
+
+def write(results: Sequence[StoredResult], table: Path) -> None:
+    """Write one row per trial, sorted, with columns like ``result.found.ours.large``; floats have five digits."""
+    rows = [dict(_flat({part: getattr(stored, part) for part in PARTS})) for stored in results]
+    names = sorted({name for row in rows for name in row}, key=lambda name: (PARTS.index(name.split(".")[0]), name))
+    text = io.StringIO()
+    lines = sorted([row.get(name, "") for name in names] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows([names, *lines])
+    write_whole(table, text.getvalue().encode())
+
+
+def read(table: Path) -> Iterator[StoredResult]:
+    """The results that a table holds."""
+    with table.open(newline="") as file:
+        for row in csv.DictReader(file):
+            record: dict[str, Any] = {}
+            for name, cell in row.items():
+                if cell:
+                    *parents, last = name.split(".")
+                    inner = record
+                    for parent in parents:
+                        inner = inner.setdefault(parent, {})
+                    inner[last] = json.loads(cell) if last != "key" else cell
+            yield StoredResult(**record)
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}.")
+        elif name == "key":
+            yield prefix + name, value
+        else:
+            yield prefix + name, json.dumps(float(f"{value:.5g}") if isinstance(value, float) else value)
