@@ -1,4 +1,4 @@
-"""Pictures of the pages on images and on ONNX, made by the code on these pages.
+"""Pictures of the pages on images and on ONNX, made by the code on these pages, and the networks of the theory page.
 
 ``python -m studies.door_pictures [--docs docs]``
 """
@@ -9,6 +9,7 @@ import argparse
 import re
 import tempfile
 from contextlib import chdir
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,48 @@ def graph(names: dict[str, Any]) -> Figure:
     return figure
 
 
+def networks() -> Figure:
+    """The paper's two networks, one row each: one score, shared by all thresholds, and the loss of corrected levels."""
+    figure = Figure(figsize=(9, 4.6), layout="constrained")
+    for axes, name, output, words in zip(
+        figure.subplots(2, 1),
+        ("Cross-entropy", "Hinge (IMC)"),
+        (r"$h_j = \sigma(f_j)$", r"$f_j$"),
+        (
+            r"$-C_{\tilde yj} \log h_j - (1 - C_{\tilde yj}) \log(1 - h_j)$",
+            r"$C_{\tilde yj} [1 - f_j]_+ + (1 - C_{\tilde yj}) [1 + f_j]_+$",
+        ),
+        strict=True,
+    ):
+        _network(axes, output, words)
+        axes.set_title(f"{name}: one score, K - 1 thresholds, levels corrected by the noise matrix", fontsize=9)
+    return figure
+
+
+def _network(axes: Any, output: str, words: str) -> None:
+    layers = [(0.0, [f"$x_{i}$" for i in (1, 2, "d")]), (1.2, [""] * 4), (2.4, ["$g$"])]
+    layers += [(3.8, [f"$g + b_{j}$" for j in ("0", "1", "{K-2}")])]
+    places = [[(across, up) for up in np.linspace(1, -1, len(nodes)) * (len(nodes) > 1)] for across, nodes in layers]
+    for before, after in pairwise(places):
+        for start in before:
+            for end in after:
+                axes.plot(*zip(start, end, strict=True), color=FILL, linewidth=1, zorder=0)
+    for (_, nodes), spots in zip(layers, places, strict=True):
+        for text, (across, up) in zip(nodes, spots, strict=True):
+            is_score = text == "$g$"
+            axes.text(
+                across, up, text or "  ", ha="center", va="center", fontsize=8, color="white" if is_score else INK,
+                bbox={"boxstyle": "round,pad=0.5", "facecolor": ACCENT if is_score else "white", "edgecolor": INK},
+            )  # fmt: skip
+    for threshold, (_, up) in zip(("0", "1", "{K-2}"), places[-1], strict=True):
+        axes.text(4.4, up, output.replace("j", threshold), va="center", fontsize=9)
+    axes.text(
+        5.6, 0, f"loss of the recorded label $\\tilde y$: sum over $j$ of\n{words}", va="center", fontsize=9, color=INK
+    )
+    axes.set(xlim=(-0.5, 9.2), ylim=(-1.5, 1.5))
+    axes.axis("off")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--docs", type=Path, default=Path("docs"))
@@ -72,6 +115,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary, chdir(temporary):
         for page, picture in (("images", suspects), ("onnx", graph)):
             picture(names_of(docs / f"{page}.md")).savefig(docs / "_static" / f"{page}.png", dpi=130)
+
+    networks().savefig(docs / "_static" / "networks.png", dpi=110)
 
 
 if __name__ == "__main__":

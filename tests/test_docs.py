@@ -20,6 +20,7 @@ import pytest
 import ordinoise
 from mlflow_double import MLflowDouble
 from ordinoise.app.cli import app
+from studies import evidence
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -198,6 +199,42 @@ def test_the_code_on_a_page_runs_and_prints_what_the_page_shows(
 def test_no_block_of_code_escapes_the_test_above() -> None:
     count = sum(page.read_text().count("```python") for page in DOCS.glob("*.md"))
     assert sum(len(part.blocks) for part in _parts()) == count
+
+
+# Doors --------------------------------------------------------------------------------------------------
+
+DOORS = ("judges", "notebooks", "datasets", "label-studio", "spreadsheets", "scikit-learn", "mlflow", "onnx", "images")
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_a_door_is_a_short_page_with_a_picture_and_something_to_run(door: str) -> None:
+    text = (DOCS / f"{door}.md").read_text()
+    pictures = re.findall(r"```\{image\} (\S+)", text)
+    assert pictures
+    assert all((DOCS / picture).exists() for picture in pictures)
+    assert re.search(r"^```(python|sh)$", text, flags=re.M)
+    assert len(text.split()) <= 600
+
+
+def test_pictures_are_small() -> None:
+    sizes = {path.name: path.stat().st_size for path in (DOCS / "_static").glob("*.png")}
+    assert {name: size for name, size in sizes.items() if size > 150_000} == {}
+
+
+# Evidence -----------------------------------------------------------------------------------------------
+
+
+def test_every_study_is_a_piece_of_the_evidence_and_every_piece_can_be_given() -> None:
+    runnable = {path.stem for path in (ROOT / "studies").glob("*.py") if "__main__" in path.read_text()}
+    runnable |= {path.parent.name for path in (ROOT / "studies").glob("*/__main__.py")}
+    run = {name for command in evidence.PIECES for name in re.findall(r"studies\.(\w+)", command)}
+    assert runnable - {"evidence"} == run
+    for page in evidence.PIECES.values():
+        assert (DOCS / f"{page}.md").exists()
+
+
+def test_the_list_of_runs_on_the_page_is_that_of_the_table() -> None:
+    assert (DOCS / "_measured" / "evidence.md").read_text() == evidence.page(evidence.runs())
 
 
 # Commands -----------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ def audit(
 
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
-    from ordinoise.app.workflow.audit import audit_file
+    from ordinoise.app.workflow.audit import TASKS, audit_file
     from ordinoise.app.workflow.reviewed import reviewed_grades
 
     settled = None if reviewed is None else reviewed_grades(reviewed, request)
@@ -60,6 +60,8 @@ def audit(
     for one in record.oddities:
         say(screen, f" {one.sentence}", bold="Also:")
     screen.print()
-    say(screen, f" {out}: report.html (open it in a browser), suspects.csv, labels.csv, audit.json", bold="Written")
+    files = ["report.html (open it in a browser)", "suspects.csv", "labels.csv", "audit.json"]
+    files += [TASKS] if (out / TASKS).exists() else []
+    say(screen, f" {out}: {', '.join(files)}", bold="Written")
     if record.suspects:
         say(screen, f"Next: ordinoise review {out}")
