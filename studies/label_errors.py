@@ -50,6 +50,7 @@ MEASURES = {
     "distance": "share of all distance from the truth in as many first rows as labels are wrong",
 }
 MARGIN = 0.005  # differences below it are nothing that a reviewer would notice; chosen by no run
+FEWEST_SETS = 4  # for a comparison over sets
 FLOOR = 1e-6  # of probabilities: cleanlab's entropy has no value at zero
 
 
@@ -178,7 +179,7 @@ def _extent(results: list[StoredResult]) -> str:
     wrong = [one.result["share_wrong"] for one in results]
     corrected = np.mean([one.result["answer"] == "corrected" for one in results])
     return (
-        f"{len(results)} cases: {len(sets)} sets ({', '.join(sorted(sets))}), {len(seeds)} seeds, "
+        f"{len(results)} cases: {len(sets)} sets ({', '.join(sorted(sets))}), seeds {', '.join(map(str, sorted(seeds)))}, "
         f"{min(wrong):.0%} to {max(wrong):.0%} of the labels wrong. Ours corrected for the noise that it estimated in "
         f"{corrected:.0%} of the cases, and was in doubt in the others."
     )
@@ -195,9 +196,11 @@ def _measure_parts(results: list[StoredResult], measure: str) -> list[str]:
         values = [_mean(some, source, name, measure) for source in sources]
         rows.append([name, *(f"{value:.3f}" for value in values), f"{np.mean(values):.3f}"])
     heads = ["ranking", *sources, "mean"]
+    means = [f"**{MEASURES[measure][0].upper()}{MEASURES[measure][1:]}**, mean over sets:", _table(heads, rows)]
+    if len({one.trial["dataset"] for one in some}) < FEWEST_SETS:
+        return means
     return [
-        f"**{MEASURES[measure][0].upper()}{MEASURES[measure][1:]}**, mean over sets:",
-        _table(heads, rows),
+        *means,
         "Ours less another ranking, averaged within each set first; mean and 95 % interval by a bootstrap over sets, "
         f"and the Bayesian signed-rank test with differences below {MARGIN:g} as equal:",
         _table(["ours", "less", "difference"], list(_comparisons(some, names, measure))),

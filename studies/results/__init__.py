@@ -58,7 +58,7 @@ def read(table: Path) -> Iterator[StoredResult]:
                     inner = record
                     for parent in parents:
                         inner = inner.setdefault(parent, {})
-                    inner[last] = json.loads(cell) if last != "key" else cell
+                    inner[last] = cell if last == "key" else _value(cell)
             yield StoredResult(**record)
 
 
@@ -66,7 +66,15 @@ def _flat(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, st
     for name, value in record.items():
         if isinstance(value, Mapping):
             yield from _flat(value, f"{prefix}{name}.")
-        elif name == "key":
+        elif isinstance(value, str):
             yield prefix + name, value
         else:
             yield prefix + name, json.dumps(float(f"{value:.5g}") if isinstance(value, float) else value)
+
+
+def _value(cell: str) -> Any:
+    """A number, list or null, or else the text itself."""
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
