@@ -175,11 +175,11 @@ def page(results: list[StoredResult]) -> str:
 
 def _extent(results: list[StoredResult]) -> str:
     sets = {one.trial["dataset"] for one in results}
-    seeds = {one.trial["seed"] for one in results}
+    seeds = ", ".join(map(str, sorted({one.trial["seed"] for one in results})))
     wrong = [one.result["share_wrong"] for one in results]
     corrected = np.mean([one.result["answer"] == "corrected" for one in results])
     return (
-        f"{len(results)} cases: {len(sets)} sets ({', '.join(sorted(sets))}), seeds {', '.join(map(str, sorted(seeds)))}, "
+        f"{len(results)} cases: {len(sets)} sets ({', '.join(sorted(sets))}), seeds {seeds}, "
         f"{min(wrong):.0%} to {max(wrong):.0%} of the labels wrong. Ours corrected for the noise that it estimated in "
         f"{corrected:.0%} of the cases, and was in doubt in the others."
     )
