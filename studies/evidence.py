@@ -27,6 +27,7 @@ ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "studies" / "results" / "runs.csv"
 PAGE = ROOT / "docs" / "_measured" / "evidence.md"
 OUTPUT = ROOT / "results" / "evidence"
+ANEW = {"COLUMNS": "140", "ORDINOISE_ANEW": "1"}  # kept results of an earlier state of the package are no evidence
 
 PIECES = {
     "ordinoise demo --out results/demo": "get-started",
@@ -114,7 +115,7 @@ def page(known: dict[str, Run]) -> str:
     lines = ["| command | figures on | last run | commit | seconds |", "|---|---|---|---|---:|"]
     for command, name in PIECES.items():
         run = known.get(command)
-        cells = (run.date, f"`{run.commit}`", run.seconds) if run else ("before this list was kept", "", "")
+        cells = (run.date, f"`{run.commit}`", run.seconds) if run else ("earlier", "", "")
         lines.append(f"| `{command}` | [{name}]({name}.md) | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
@@ -140,9 +141,7 @@ def execute(command: str) -> float | None:
     path = OUTPUT / f"{re.sub(r'[^a-z0-9]+', '-', command.lower()).strip('-')}.txt"
     started = time.monotonic()
     with path.open("w") as file:
-        done = subprocess.run(
-            words, cwd=ROOT, env=os.environ | {"COLUMNS": "140"}, stdout=file, stderr=file, check=False
-        )
+        done = subprocess.run(words, cwd=ROOT, env=os.environ | ANEW, stdout=file, stderr=file, check=False)
     seconds = time.monotonic() - started
     print(
         f"{'done' if done.returncode == 0 else 'FAILED'} in {seconds:.0f} s: {command} ({path.relative_to(ROOT)})",

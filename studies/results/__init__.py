@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +23,9 @@ PARTS = ("trial", "result", "seconds", "key")
 def kept(table: Path, working: Path) -> Iterator[ResultStore]:
     """A store that starts with the results in a CSV table and leaves all of its results there.
 
+    Beside the table, ``NAME.state`` says which state of the package they were begun on. Results of another state are
+    kept, so that pieces add up, unless the environment variable ORDINOISE_ANEW is set: then all are measured anew.
+
     Parameters
     ----------
     table : path
@@ -28,6 +33,12 @@ def kept(table: Path, working: Path) -> Iterator[ResultStore]:
     working : path
         The file of the store, which also keeps what a killed run has finished.
     """
+    state = table.with_suffix(".state")
+    if os.environ.get("ORDINOISE_ANEW") and state.exists() and state.read_text().strip() != package_state():
+        for path in (table, state, working):
+            path.unlink(missing_ok=True)
+    if not state.exists():
+        state.write_text(f"{package_state()}\n")
     with ResultStore(working) as store:
         for stored in read(table) if table.exists() else ():
             store.add(stored.key, stored.trial, stored.result, stored.seconds)
@@ -35,6 +46,12 @@ def kept(table: Path, working: Path) -> Iterator[ResultStore]:
             yield store
         finally:
             write(store.results(), table)
+
+
+def package_state() -> str:
+    """The name that git has for the content of src, or nothing outside of a checkout."""
+    asked = ["git", "rev-parse", "--short", "HEAD:src"]
+    return subprocess.run(asked, cwd=FOLDER, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def write(results: Sequence[StoredResult], table: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import studies.paired
 from ordinoise.paper.runs import ResultStore
 from studies.paired import by_set, compared
-from studies.results import kept, read, write
+from studies.results import kept, package_state, read, write
 from study_results import stored
 
 
@@ -51,3 +51,17 @@ def test_a_store_continues_from_the_table_and_adds_to_it(tmp_path: Path) -> None
     assert {one.key for one in read(tmp_path / "table.csv")} == {first.key, second.key}
     with ResultStore(tmp_path / "working.sqlite") as store:
         assert store.keys() == {first.key, second.key}
+
+
+def test_results_of_another_state_of_the_package_are_measured_anew_only_if_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, working = tmp_path / "table.csv", tmp_path / "working.sqlite"
+    write([stored("mord", 0.75)], table)
+    (tmp_path / "table.state").write_text("another\n")
+    with kept(table, working) as store:
+        assert len(store.keys()) == 1
+    monkeypatch.setenv("ORDINOISE_ANEW", "1")
+    with kept(table, working) as store:
+        assert store.keys() == set()
+    assert (tmp_path / "table.state").read_text().strip() == package_state()
