@@ -274,6 +274,8 @@ def test_the_steps_name_the_folder_and_quote_what_a_shell_would_run() -> None:
     assert commands[1].startswith("ordinoise audit 'my file; rm.csv' --target 'a'\"'\"'b' --reviewed 'my audit'")
     assert commands[2] == "ordinoise next 'my audit' --spot-check --budget 60"
     assert steps_of(replace(record, suspects=()), "audit")[0].command == "ordinoise next audit"
+    again = steps_of(record, "audit", ["--order", "low,very high", "--no-header"])[1].command
+    assert "--order 'low,very high' --no-header --reviewed audit" in again
     assert len(steps_of(record)) == 1
     assert steps_of(replace(record, says_nothing=True), "audit")[0].command == ""
 

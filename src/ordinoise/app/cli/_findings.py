@@ -159,7 +159,8 @@ def show_suspects(screen: Console, record: AuditRecord) -> None:
     )
     columns = ("row", "recorded", "suggested", record.suspicion, "expected distance")
     note = "Rows are numbered from 0; the header is not counted."
-    title = f"The {len(rows)} most suspicious of {record.n_graded:,} grades"
+    which = "grades" if record.n_left == record.n_graded else "grades that are not settled"
+    title = f"The {len(rows)} most suspicious of {record.n_left:,} {which}"
     screen.print(rich_table(TextTable(title, columns, rows, (note,))))
 
 

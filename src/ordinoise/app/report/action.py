@@ -28,11 +28,12 @@ class Step:
     command: str = ""
 
 
-def steps_of(record: AuditRecord, folder: str = "") -> list[Step]:
-    """What to do now, in order; without the folder of an audit, first an audit."""
+def steps_of(record: AuditRecord, folder: str = "", options: Sequence[str] = ()) -> list[Step]:
+    """What to do now, in order; without the folder of an audit, first an audit, with these words of a command line."""
     if record.says_nothing:
         return [Step("Add columns that the grade depends on, and audit the file again.")]
     audit = f"ordinoise audit {_quoted(PurePath(record.source).name)} --target {_quoted(record.target)}"
+    audit = " ".join((audit, *(shlex.quote(printable(word)) for word in options)))
     if not folder:
         return [Step("To review suspicious rows, audit the file:", f"{audit} --out audit")]
     place = _quoted(folder)

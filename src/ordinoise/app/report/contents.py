@@ -92,6 +92,8 @@ class Findings:
         Validation loss after each epoch or round, by learner; empty if a learner keeps none.
     folder : str
         Folder of the audit, for the commands on the page; empty for the report of a model.
+    options : sequence of str
+        Words of the command line that the next audit needs too, such as ``--order low,high``.
     """
 
     heading: str
@@ -102,6 +104,7 @@ class Findings:
     weights: Mapping[str, float]
     curves: Mapping[str, Sequence[float]]
     folder: str = ""
+    options: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +171,7 @@ def contents_of(findings: Findings) -> Contents:
         curves_chart=_curves_chart(curves) if curves else None,
         suspects=suspect_table(record),
         progress=progress_lines(record),
-        steps=steps_of(record, findings.folder),
+        steps=steps_of(record, findings.folder, findings.options),
         oddity_titles=ODDITIES,
         baseline=baseline_of(findings.recorded, record.classes, list(measured)),
         settings=shown_settings(record.settings),

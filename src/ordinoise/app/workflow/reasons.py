@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,8 +29,11 @@ class Why:
     similar: tuple[Similar, ...]
 
 
-def reasons_of(found: FileAudit, chosen: Ints) -> list[Why]:
-    """Why each of the chosen labels is suspected; `chosen` are positions among the graded rows."""
+def reasons_of(found: FileAudit, chosen: Ints, settled: Mapping[int, str]) -> list[Why]:
+    """Why each of the chosen labels is suspected; `chosen` are positions among the graded rows.
+
+    `settled` are the grades of rows that a review settled.
+    """
     if not len(chosen):
         return []
     model, table, issues = found.model, found.table, found.issues
@@ -44,7 +47,7 @@ def reasons_of(found: FileAudit, chosen: Ints) -> list[Why]:
     near = similar_rows(rows, chosen, embedded=embedded)
     words = word_contributions(model, table.features[chosen], toward, against)
     return [
-        Why(_strongest(added.names, values), _strongest_words(said), _similar(found, neighbors))
+        Why(_strongest(added.names, values), _strongest_words(said), _similar(found, neighbors, settled))
         for values, said, neighbors in zip(added.values, words, near, strict=True)
     ]
 
@@ -66,12 +69,14 @@ def _strongest(
     return tuple(Contribution(names[at], round(float(values[at]), 4)) for at in order if abs(values[at]) >= LEAST)
 
 
-def _similar(found: FileAudit, places: Ints) -> tuple[Similar, ...]:
+def _similar(found: FileAudit, places: Ints, settled: Mapping[int, str]) -> tuple[Similar, ...]:
     known = places[places >= 0]
-    rows = found.table.rows[known]
+    rows = found.table.rows[known].tolist()
     grades = found.issues.recorded[known]
     cells = found.table.text_cells(rows)
-    return tuple(Similar(int(row), str(grade), own) for row, grade, own in zip(rows, grades, cells, strict=True))
+    return tuple(
+        Similar(row, str(grade), own, settled.get(row)) for row, grade, own in zip(rows, grades, cells, strict=True)
+    )
 
 
 def reasons_in_words(record: AuditRecord) -> dict[str, list[str]]:
@@ -80,7 +85,7 @@ def reasons_in_words(record: AuditRecord) -> dict[str, list[str]]:
         "speaks_for": [_listed(record, suspect, 1) for suspect in record.suspects],
         "speaks_against": [_listed(record, suspect, -1) for suspect in record.suspects],
         "similar_rows": [
-            "; ".join(f"{one.row} ({one.recorded})" for one in suspect.similar) for suspect in record.suspects
+            "; ".join(f"{one.row} ({one.grade_in_words})" for one in suspect.similar) for suspect in record.suspects
         ],
     }
 
