@@ -78,10 +78,15 @@ def show_rate(screen: Console, noise: Noise, n_graded: int) -> None:
     show_doubts(screen, noise)
 
 
-def show_noise(screen: Console, record: AuditRecord) -> None:
-    """Print the noise matrix, and the number of wrong grades with its interval and doubts; or that nothing is found."""
+def show_settled(screen: Console, record: AuditRecord) -> None:
+    """Print how many settled grades were used; nothing if there are none."""
     if record.settled:
         screen.print(f"{record.n_trusted:,} settled grades are used: {record.settled_words}.")
+
+
+def show_noise(screen: Console, record: AuditRecord) -> None:
+    """Print the noise matrix, and the number of wrong grades with its interval and doubts; or that nothing is found."""
+    show_settled(screen, record)
     if record.repeats:
         screen.print(reviewer_words(record))
     if record.spot_check is not None:
