@@ -77,7 +77,7 @@ def test_a_saved_model_reads_text_as_before(model: OrdinalClassifier, tmp_path: 
     np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
 
 
-@pytest.mark.parametrize("edit", ["fewer", "twice", "number", "column", "hashed"])
+@pytest.mark.parametrize("edit", ["fewer", "twice", "number", "column", "hashed", "summary", "texts"])
 def test_an_edited_vocabulary_is_refused(model: OrdinalClassifier, tmp_path: Path, edit: str) -> None:
     model.save(tmp_path / "model")
     path = tmp_path / "model" / "model.json"
@@ -88,9 +88,11 @@ def test_an_edited_vocabulary_is_refused(model: OrdinalClassifier, tmp_path: Pat
         pairs["column"] = 5
     elif edit == "hashed":
         pairs["vocabulary"] = None
-    else:
+    elif edit in ("fewer", "twice", "number"):
         words[0] = {"fewer": None, "twice": words[1], "number": 3}[edit]
         pairs["vocabulary"]["tuple"] = words[1:] if edit == "fewer" else words
+    if edit in ("summary", "texts"):
+        content["settings"]["n_texts"] = [] if edit == "summary" else [-1]
     content["settings"]["grams"][0]["pairs"] = [list(pair) for pair in pairs.items()]
     path.write_text(json.dumps(content))
     with pytest.raises(ValueError, match="path must hold a whole model"):
