@@ -1,5 +1,7 @@
 """Texts as a few numbers."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,8 +17,8 @@ TEXTS = [
 ]
 
 
-def raw(summaries: Summaries, counted: object) -> object:
-    return np.asarray(counted.toarray() / SIZE * summaries.scale + summaries.center)  # type: ignore[attr-defined]
+def raw(summaries: Summaries, counted: Any) -> Any:
+    return np.asarray(counted.toarray() / SIZE * summaries.scale + summaries.center)
 
 
 def test_a_training_text_is_read_as_if_it_were_new() -> None:
@@ -26,7 +28,7 @@ def test_a_training_text_is_read_as_if_it_were_new() -> None:
     for at, text in enumerate(TEXTS):
         others = Summaries.of(0, [one for one in texts if one != text])[0]
         wide = Summaries(0, others.n_texts, others.hashes, others.holding, np.zeros(6), np.full(6, 1e3))
-        np.testing.assert_allclose(raw(wide, wide.counted([text])), known[[at]], rtol=1e-4, atol=1e-3)  # type: ignore[index]
+        np.testing.assert_allclose(raw(wide, wide.counted([text])), known[[at]], rtol=1e-4, atol=1e-3)
 
 
 def test_columns_are_what_they_are_called() -> None:
