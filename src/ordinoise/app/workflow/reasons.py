@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ordinoise._validation import Ints
+from ordinoise._validation import Floats, Ints
 from ordinoise.app.record import AuditRecord, Contribution, Similar, Suspect, WordContribution
 from ordinoise.app.workflow.fit import FileAudit
 from ordinoise.audit.contributions import column_contributions, feature_names
@@ -47,13 +47,14 @@ def reasons_of(found: FileAudit, chosen: Ints, settled: Mapping[int, str]) -> li
     near = similar_rows(rows, chosen, embedded=embedded)
     words = word_contributions(model, table.features[chosen], toward, against)
     return [
-        Why(_strongest(added.names, values), _strongest_words(said), _similar(found, neighbors, settled))
+        Why(_strongest(added.names, values, said), _strongest_words(said), _similar(found, neighbors, settled))
         for values, said, neighbors in zip(added.values, words, near, strict=True)
     ]
 
 
 def _strongest_words(said: Sequence[Word]) -> tuple[WordContribution, ...]:
     """The strongest words of a row, in the order of the text."""
+    said = [word for word in said if word.word]
     order = sorted(range(len(said)), key=lambda at: -abs(said[at].contribution))[:MOST_WORDS]
     return tuple(
         WordContribution(word.column, round(word.contribution, 4), word.start, word.end)
@@ -62,11 +63,12 @@ def _strongest_words(said: Sequence[Word]) -> tuple[WordContribution, ...]:
     )
 
 
-def _strongest(
-    names: tuple[str, ...], values: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> tuple[Contribution, ...]:
-    order = np.argsort(-np.abs(values), kind="stable")[:MOST_REASONS]
-    return tuple(Contribution(names[at], round(float(values[at]), 4)) for at in order if abs(values[at]) >= LEAST)
+def _strongest(names: tuple[str, ...], values: Floats, said: Sequence[Word]) -> tuple[Contribution, ...]:
+    """The strongest columns of a row; what the summary of a text adds has a name of its own."""
+    parts = [*zip(names, values.tolist(), strict=True)]
+    parts += [(f"length and style of {word.column}", word.contribution) for word in said if not word.word]
+    order = sorted(parts, key=lambda part: -abs(part[1]))[:MOST_REASONS]
+    return tuple(Contribution(name, round(value, 4)) for name, value in order if abs(value) >= LEAST)
 
 
 def _similar(found: FileAudit, places: Ints, settled: Mapping[int, str]) -> tuple[Similar, ...]:
