@@ -29,10 +29,9 @@ from ordinoise.classifiers.blend.rated import consensus_of, rated_blend, rated_i
 from ordinoise.classifiers.blend.recorded import noise_estimate, recorded_blend
 from ordinoise.classifiers.blend.scored import candidates, kind_of
 from ordinoise.classifiers.blend.state import restore, state_of
-from ordinoise.classifiers.blend.table import Filling, Table, counted_grams, sparse_table, text_table
+from ordinoise.classifiers.blend.table import Filling, Reading, Table, sparse_table, text_table
 from ordinoise.classifiers.saving import Arrays
 from ordinoise.columns.coding import Columns
-from ordinoise.columns.texts import Grams
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.labels import VerifiedRanks, as_column, as_decision, joined_groups, trusted_ranks
@@ -127,8 +126,9 @@ class OrdinalClassifier(TableClassifierBase):
     -----
     Trees take missing values and categories directly. For networks a missing number is replaced by the median, with an
     indicator column if the training rows had missing values; the 50 most frequent categories of a column are one-hot
-    encoded. Free text is read as TF-IDF of words, pairs of words and 2 to 5 characters by penalized linear models, with
-    the weights of the n-grams learned anew in each fold; a sparse matrix is read by the same models, as it is.
+    encoded. Free text is read as TF-IDF of words, pairs of words and 2 to 5 characters and a few numbers, such as its
+    length, by penalized linear models, with the weights of the n-grams learned anew in each fold; a sparse matrix is
+    read by the same models, as it is.
 
     Examples
     --------
@@ -144,7 +144,7 @@ class OrdinalClassifier(TableClassifierBase):
 
     columns_: Columns = field(init=False)
     filling_: Filling = field(init=False)
-    grams_: tuple[Grams, ...] = field(init=False)
+    reading_: Reading = field(init=False)
     reads_sparse_: bool = field(init=False)
     models_: Mapping[str, tuple[Model, ...]] = field(init=False)
     weights_: Mapping[str, float] = field(init=False)
@@ -283,7 +283,7 @@ class OrdinalClassifier(TableClassifierBase):
         features = self._checked_features(X, reset=False)
         if self.reads_sparse_:
             return sparse_table(features, self.filling_)
-        return text_table(features, self.filling_, self.grams_, self.columns_.cells(X))
+        return text_table(features, self.filling_, self.reading_, self.columns_.cells(X))
 
     def _training_table(self, X: Any, features: Any, rows: Ints) -> Table:
         """The chosen rows for the learners; learns medians, frequent categories and n-grams."""
@@ -291,7 +291,7 @@ class OrdinalClassifier(TableClassifierBase):
         dense = np.empty((len(rows), 0)) if self.reads_sparse_ else features[rows]
         self.filling_ = Filling.of(dense, self.columns_.categories)
         cells = [[column[row] for row in rows] for column in self.columns_.cells(X)]
-        self.grams_, counts = counted_grams(cells)
+        self.reading_, counts = Reading.of(cells)
         is_dense = not self.reads_sparse_
         return Table(dense, self.filling_, counts) if is_dense else sparse_table(features[rows], self.filling_)
 
@@ -339,7 +339,7 @@ class OrdinalClassifier(TableClassifierBase):
         from ordinoise.export import average_probabilities, dense_features, network_probabilities, tree_probabilities
 
         filling, categories = self.filling_, self.columns_.categories
-        if self.grams_ or self.reads_sparse_:
+        if self.reading_.grams or self.reads_sparse_:
             raise complain(
                 "model", "read dense columns only to be written as ONNX", "one that reads text or sparse ones"
             )

@@ -27,6 +27,7 @@ def fit(
     from ordinoise.app.cli._findings import print_json, show_noise, show_scores
 
     refuse_existing("out", out)
+    from ordinoise.app.report.action import baseline_of
     from ordinoise.app.workflow.model import fit_file
     from ordinoise.app.workflow.reviewed import reviewed_grades
 
@@ -38,7 +39,8 @@ def fit(
         return
     screen = console()
     show_noise(screen, record)
-    show_scores(screen, found.scores, "Out of fold: every row is predicted by models that were not fitted to it")
+    title = "Out of fold: every row is predicted by models that were not fitted to it"
+    show_scores(screen, found.scores, title, baseline_of(found.recorded, record.classes, list(found.scores.scores)))
     shares = ", ".join(f"{name} {share:.0%}" for name, share in found.model.weights_.items() if share > 0)
     say(screen, f"Weights of the learners: {shares}.")
     screen.print()

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, write_whole
@@ -32,6 +33,7 @@ from ordinoise.labels import RULES, decide
 
 if TYPE_CHECKING:
     from ordinoise.app.record import AuditRecord
+    from ordinoise.app.report.action import Baseline
     from ordinoise.app.tables import GradedTable
     from ordinoise.app.workflow.fit import FileAudit
     from ordinoise.app.workflow.request import Request
@@ -91,8 +93,10 @@ def evaluate_file(
     header: bool = True,
     embeddings: Path | None = None,
     text_model: str | None = None,
-) -> Evaluation:
+) -> tuple[Evaluation, Baseline]:
     """Every metric of a model on a file it was not fitted to, on the recorded grades and corrected for their noise.
+
+    Beside it, what always predicting the middle grade would score on the recorded ones.
 
     Parameters
     ----------
@@ -109,12 +113,16 @@ def evaluate_file(
     embeddings, text_model
         As when the model was made.
     """
+    from ordinoise.app.report.action import baseline_of
     from ordinoise.scoring import evaluate
 
     fitted, task = read_model(model)
     frame = read_table(file, keep_text=task.categories, header=header)
     labels, rows = grades_of(frame, task.target if target is None else target, fitted.classes_.tolist())
-    return evaluate(fitted, _features(frame, task, embeddings, text_model)[rows], labels, None if trusted else "model")
+    found = evaluate(fitted, _features(frame, task, embeddings, text_model)[rows], labels, None if trusted else "model")
+    classes = fitted.classes_.tolist()
+    ranks = np.array([classes.index(label) for label in labels], dtype=np.int64)
+    return found, baseline_of(ranks, [str(grade) for grade in classes], list(found.scores))
 
 
 def predict_file(

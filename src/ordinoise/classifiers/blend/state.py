@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from ordinoise._validation import as_choice, as_count, as_flag, as_number, compl
 from ordinoise.classifiers._trees import ensemble_from, ensemble_state
 from ordinoise.classifiers.blend.members import CLASS_SHARES, Model, NetworkModel, SparseModel, TreesModel
 from ordinoise.classifiers.blend.scored import ScoredModel
-from ordinoise.classifiers.blend.table import Coding, Filling
+from ordinoise.classifiers.blend.table import Coding, Filling, Reading
 from ordinoise.classifiers.saving import Arrays, as_json, columns_from, columns_state, from_json
+from ordinoise.columns.summaries import Summaries
 from ordinoise.columns.texts import LENGTHS, Grams
 from ordinoise.learners.mlp import Architecture, Network
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 OWN = ("medians", "flagged")
 TREES = "trees"
+SUMMARY_PARTS = ("hashes", "holding", "center", "scale")
 
 
 def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
@@ -28,6 +31,7 @@ def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
     arrays: Arrays = {
         "medians": model.filling_.medians,
         "flagged": model.filling_.flagged,
+        **_summary_arrays(model.reading_.summaries),
     }
     members: dict[str, list[Any]] = {}
     for number, (name, some) in enumerate(model.models_.items()):
@@ -35,7 +39,8 @@ def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
     settings = {
         "columns": columns_state(model.columns_),
         "codes": as_json("codes", {j: codes.tolist() for j, codes in model.filling_.codes.items()}),
-        "grams": [as_json("grams", asdict(grams)) for grams in model.grams_],
+        "grams": [as_json("grams", asdict(grams)) for grams in model.reading_.grams],
+        "n_texts": [one.n_texts for one in model.reading_.summaries],
         "reads_sparse": model.reads_sparse_,
         "members": members,
         "weights": model.weights_,
@@ -51,9 +56,7 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     codes = {j: np.array(listed, dtype=np.int64) for j, listed in from_json(settings["codes"]).items()}
     model.filling_ = Filling(arrays["medians"], arrays["flagged"], codes)
     model.reads_sparse_ = as_flag("reads_sparse", settings["reads_sparse"])
-    model.grams_ = tuple(Grams(**from_json(grams)) for grams in settings["grams"])
-    if [grams.column for grams in model.grams_] != [at for at in range(len(model.columns_.texts)) for _ in LENGTHS]:
-        raise complain("grams", f"be those of {len(model.columns_.texts)} text columns", len(model.grams_))
+    model.reading_ = _restored_reading(settings, arrays, len(model.columns_.texts))
     model.models_ = {
         name: tuple(_restored_member(described, arrays, model) for described in some)
         for name, some in settings["members"].items()
@@ -67,6 +70,23 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     }
     model.learner_ = as_choice("learner", settings["learner"], ("mlp", "boosting", "blend", CLASS_SHARES))
     model.out_of_fold_, model.folds_, model.curves_ = None, None, {}
+
+
+def _summary_arrays(summaries: Sequence[Summaries]) -> Arrays:
+    return {f"{part}-text{one.column}": getattr(one, part) for one in summaries for part in SUMMARY_PARTS}
+
+
+def _restored_reading(settings: dict[str, Any], arrays: Arrays, n_texts: int) -> Reading:
+    grams = tuple(Grams(**from_json(grams)) for grams in settings["grams"])
+    if [one.column for one in grams] != [at for at in range(n_texts) for _ in LENGTHS]:
+        raise complain("grams", f"be those of {n_texts} text columns", len(grams))
+    if len(settings["n_texts"]) != n_texts:
+        raise complain("n_texts", f"be {n_texts} numbers", len(settings["n_texts"]))
+    summaries = [
+        Summaries(at, learned, **{part: arrays[f"{part}-text{at}"] for part in SUMMARY_PARTS})
+        for at, learned in enumerate(settings["n_texts"])
+    ]
+    return Reading(grams, tuple(summaries))
 
 
 def _store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
@@ -128,7 +148,7 @@ def _restored_inner(described: dict[str, Any], arrays: Arrays, whole: OrdinalCla
 
 def _check_coding(coding: Coding, whole: OrdinalClassifier, n_sparse: int) -> None:
     """Refuse weights of n-grams that do not fit the n-grams of the model."""
-    sizes = [whole.n_features_in_] if whole.reads_sparse_ else [grams.n_columns for grams in whole.grams_]
+    sizes = [whole.n_features_in_] if whole.reads_sparse_ else [one.n_columns for one in whole.reading_.blocks]
     if [weights.shape for weights in coding] != [(size,) for size in sizes] or sum(sizes) != n_sparse:
         raise complain("weights of n-grams", f"be {sizes} numbers", [weights.shape for weights in coding])
     for weights in coding:
@@ -137,7 +157,7 @@ def _check_coding(coding: Coding, whole: OrdinalClassifier, n_sparse: int) -> No
 
 
 def _check_whole(model: OrdinalClassifier, arrays: Arrays) -> None:
-    expected: dict[str, Any] = dict.fromkeys(OWN)
+    expected: dict[str, Any] = dict.fromkeys(OWN) | _summary_arrays(model.reading_.summaries)
     for number, some in enumerate(model.models_.values()):
         for fold, one in enumerate(some):
             _store_member(f"{number}-{fold}", one, expected)
