@@ -69,7 +69,7 @@ PIECES = {
     "python -m studies.rounds spot-check --runs 500": "rounds",
     "python -m studies.rounds rounds --runs 20": "rounds",
     "python -m studies.next --seeds 4": "rounds",
-    "python -m studies.verified": "benchmarks",
+    "python -m studies.verified --seeds 5": "benchmarks",
     "python -m studies.networks text": "decisions/index",
     "python -m studies.speed": "benchmarks",
     "python -m studies.steps": "benchmarks",
