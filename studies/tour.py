@@ -95,14 +95,14 @@ class Tour:
 
 
 def photograph(browser: Browser, address: str, path: Path, *, whole: bool = False) -> None:
-    """Take a screenshot of the page in every scheme, with 128 colors: a third of the size, and no difference to see."""
+    """Take a screenshot of the page in every scheme, with 256 colors: less than half of the size, and hardly a difference to see."""
     for scheme, options in SCHEMES.items():
         page = browser.new_page(**options)  # type: ignore[arg-type]
         page.goto(address)
         page.wait_for_load_state("networkidle")
         page.wait_for_timeout(300)
         taken = Image.open(io.BytesIO(page.screenshot(full_page=whole)))
-        taken.convert("RGB").quantize(128).save(path.with_name(f"{path.stem}-{scheme}.png"), optimize=True)
+        taken.convert("RGB").quantize(256, kmeans=1).save(path.with_name(f"{path.stem}-{scheme}.png"), optimize=True)
         page.close()
 
 
