@@ -95,7 +95,7 @@ class Tour:
 
 
 def photograph(browser: Browser, address: str, path: Path, *, whole: bool = False) -> None:
-    """Take a screenshot of the page in every scheme, with 256 colors: less than half of the size, and looks the same."""
+    """Take a screenshot of the page in every scheme, with 256 colors: half of the size, and looks the same."""
     for scheme, options in SCHEMES.items():
         page = browser.new_page(**options)  # type: ignore[arg-type]
         page.goto(address)
