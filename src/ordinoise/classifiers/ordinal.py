@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +16,7 @@ from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generato
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
 from ordinoise.classifiers.blend.answers import with_first_answer
+from ordinoise.classifiers.blend.finished import FinishedFits, blend_digest
 from ordinoise.classifiers.blend.members import (
     CLASS_SHARES,
     FEW_ROWS,
@@ -169,6 +172,21 @@ class OrdinalClassifier(TableClassifierBase):
     n_jobs: int | None = None
     random_state: Any = None
     verbose: bool = False
+    _folder: Path | None = field(init=False, default=None)
+
+    def keep_fits(self, folder: str | os.PathLike[str]) -> Self:
+        """Keep the models of `fit` that take long in a folder as they are finished, and use those that are there.
+
+        If a fit is stopped, the same fit with the same data and parameters continues and gives the same result. The
+        folder is yours to remove when the fit is done. It is made if need be, beside what exists; files that are
+        damaged, or of other data or parameters, are ignored. A `random_state` other than an int is never the same.
+
+        Parameters
+        ----------
+        folder : path
+        """
+        self._folder = Path(folder)
+        return self
 
     def fit(
         self,
@@ -312,7 +330,13 @@ class OrdinalClassifier(TableClassifierBase):
     ) -> Blend:
         chosen, drop = self._candidates(data), self.learner == "auto"
         start = start if len(data.ranks) >= FEW_ROWS else None
-        return fitted_blend(chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=drop, on_fit=on_fit, start=start)
+        finished = None
+        if self._folder is not None:
+            before = None if start is None else start.log_likelihoods
+            finished = FinishedFits(self._folder, blend_digest(chosen, data, folds, seed, before), self)
+        return fitted_blend(
+            chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=drop, on_fit=on_fit, start=start, finished=finished
+        )
 
     def _candidates(self, data: Recorded) -> dict[str, Candidate]:
         return candidates(self.learner, data.table, tuple(self.columns_.categories))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import ordinoise
-from ordinoise._files import new_folder, write_whole
+from ordinoise._files import new_folder, unfinished_folder, write_whole
 from ordinoise._validation import Floats
 from ordinoise.app.history import Settled
 from ordinoise.app.record import AuditRecord, Suspect, write_record
@@ -46,7 +46,8 @@ def audit_file(
     """Find the probably wrong labels of a file and write them into a new folder.
 
     The folder holds ``audit.json``, ``report.html``, ``suspects.csv`` (the most suspicious rows, with all their cells)
-    and ``labels.csv`` (every graded row). If anything fails, no folder is left.
+    and ``labels.csv`` (every graded row). If it is stopped, models that took long stay
+    in a hidden folder beside it, and the same audit continues from there.
 
     Parameters
     ----------
@@ -65,9 +66,9 @@ def audit_file(
     """
     from ordinoise.app.report import write_report
 
-    with new_folder("out", out) as folder:
+    with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
         trusted = None if reviewed is None else reviewed.trusted
-        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose)
+        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose, unfinished=unfinished)
         record = audit_record(found, n_suspects, reviewed)
         write_record(folder, record)
         write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record, str(out)))

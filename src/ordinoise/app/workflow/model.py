@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, write_whole
+from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, unfinished_folder, write_whole
 from ordinoise._text import shortened
 from ordinoise._validation import as_choice, as_number, complain
 from ordinoise.app.tables import (
@@ -58,6 +58,8 @@ def fit_file(
 ) -> tuple[FileAudit, AuditRecord]:
     """Fit an OrdinalClassifier to a file and write the model and a report into a new folder.
 
+    If it is stopped, models that took long stay in a hidden folder beside it, and the same fit continues from there.
+
     Parameters
     ----------
     out : Path
@@ -71,9 +73,9 @@ def fit_file(
     from ordinoise.app.workflow.audit import REPORT, audit_record, report_findings
     from ordinoise.app.workflow.fit import learn
 
-    with new_folder("out", out) as folder:
+    with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
         trusted = None if reviewed is None else reviewed.trusted
-        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose)
+        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose, unfinished=unfinished)
         record = audit_record(found, SHOWN_SUSPECTS, reviewed)
         found.model.save(folder / "model")
         for part in (folder / "model").iterdir():

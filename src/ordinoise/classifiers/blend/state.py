@@ -35,7 +35,7 @@ def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
     }
     members: dict[str, list[Any]] = {}
     for number, (name, some) in enumerate(model.models_.items()):
-        members[name] = [_store_member(f"{number}-{fold}", one, arrays) for fold, one in enumerate(some)]
+        members[name] = [store_member(f"{number}-{fold}", one, arrays) for fold, one in enumerate(some)]
     settings = {
         "columns": columns_state(model.columns_),
         "codes": as_json("codes", {j: codes.tolist() for j, codes in model.filling_.codes.items()}),
@@ -58,7 +58,7 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     model.reads_sparse_ = as_flag("reads_sparse", settings["reads_sparse"])
     model.reading_ = _restored_reading(settings, arrays, len(model.columns_.texts))
     model.models_ = {
-        name: tuple(_restored_member(described, arrays, model) for described in some)
+        name: tuple(restored_member(described, arrays, model) for described in some)
         for name, some in settings["members"].items()
     }
     _check_whole(model, arrays)
@@ -89,11 +89,11 @@ def _restored_reading(settings: dict[str, Any], arrays: Arrays, n_texts: int) ->
     return Reading(grams, tuple(summaries))
 
 
-def _store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
+def store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
     """Add a model's arrays under `key`, and return its description for JSON."""
     if isinstance(model, ScoredModel):
-        readers = [_store_member(f"{key}-reader{at}", reader, arrays) for at, reader in enumerate(model.readers)]
-        return {"readers": readers, **_store_member(key, model.model, arrays)}
+        readers = [store_member(f"{key}-reader{at}", reader, arrays) for at, reader in enumerate(model.readers)]
+        return {"readers": readers, **store_member(key, model.model, arrays)}
     if isinstance(model, TreesModel):
         settings, own = ensemble_state(f"{TREES}-{key}.", model.ensemble)
         arrays |= own
@@ -116,10 +116,10 @@ def _store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
     return described
 
 
-def _restored_member(described: dict[str, Any], arrays: Arrays, whole: OrdinalClassifier) -> Model:
-    """The model that `_store_member` described."""
+def restored_member(described: dict[str, Any], arrays: Arrays, whole: OrdinalClassifier) -> Model:
+    """The model that `store_member` described."""
     if "readers" in described:
-        readers = tuple(_restored_member(reader, arrays, whole) for reader in described["readers"])
+        readers = tuple(restored_member(reader, arrays, whole) for reader in described["readers"])
         if not readers or not all(isinstance(reader, SparseModel) for reader in readers):
             raise complain("readers", "be linear models of the text", len(readers))
         inner = {name: value for name, value in described.items() if name != "readers"}
@@ -160,7 +160,7 @@ def _check_whole(model: OrdinalClassifier, arrays: Arrays) -> None:
     expected: dict[str, Any] = dict.fromkeys(OWN) | _summary_arrays(model.reading_.summaries)
     for number, some in enumerate(model.models_.values()):
         for fold, one in enumerate(some):
-            _store_member(f"{number}-{fold}", one, expected)
+            store_member(f"{number}-{fold}", one, expected)
     if set(arrays) != set(expected):
         raise complain("arrays", f"be {sorted(expected)[:6]} ...", sorted(arrays)[:6])
     expected_medians = 0 if model.reads_sparse_ else model.columns_.n_features(model.n_features_in_)
