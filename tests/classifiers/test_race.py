@@ -38,7 +38,7 @@ def _recorded(n_rows: int) -> tuple[Recorded, Any]:
 def test_a_candidate_without_weight_in_the_first_fold_is_not_fitted_to_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mixture, "LARGE_TABLE", 400)
+    monkeypatch.setattr(mixture, "RACED", 400)
     data, folds = _recorded(400)
     good, bad = Guess(0.9), Guess(0.2)
     blend = fitted_blend({"good": good, "bad": bad}, data, folds, seed=0, n_jobs=1, drop=True)
@@ -63,7 +63,7 @@ def test_the_seed_of_a_fit_does_not_depend_on_the_race(monkeypatch: pytest.Monke
     data, folds = _recorded(400)
     plain, raced = Guess(0.9), Guess(0.9)
     fitted_blend({"bad": Guess(0.2), "good": plain}, data, folds, seed=0, n_jobs=1, drop=True)
-    monkeypatch.setattr(mixture, "LARGE_TABLE", 400)
+    monkeypatch.setattr(mixture, "RACED", 400)
     fitted_blend({"bad": Guess(0.2), "good": raced}, data, folds, seed=0, n_jobs=1, drop=True)
     assert plain.fits == raced.fits
 

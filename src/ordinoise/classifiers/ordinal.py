@@ -19,6 +19,7 @@ from ordinoise.classifiers.blend.answers import with_first_answer
 from ordinoise.classifiers.blend.finished import FinishedFits, blend_digest
 from ordinoise.classifiers.blend.members import (
     CLASS_SHARES,
+    DECONVOLUTION_STEPS,
     FEW_ROWS,
     MANY_ROWS,
     Candidate,
@@ -360,7 +361,13 @@ class OrdinalClassifier(TableClassifierBase):
         self.learner_ = CLASS_SHARES if CLASS_SHARES in self.models_ else "blend" if len(kinds) == 2 else kinds.pop()
 
     def _add_to_onnx(self, graph: Any) -> str:
-        from ordinoise.export import average_probabilities, dense_features, network_probabilities, tree_probabilities
+        from ordinoise.export import (
+            average_probabilities,
+            deconvolved_probabilities,
+            dense_features,
+            network_probabilities,
+            tree_probabilities,
+        )
 
         filling, categories = self.filling_, self.columns_.categories
         if self.reading_.grams or self.reads_sparse_:
@@ -373,6 +380,8 @@ class OrdinalClassifier(TableClassifierBase):
             for model in models:
                 if isinstance(model, TreesModel):
                     part = tree_probabilities(graph, model.ensemble, categories)
+                    if model.records is not None:
+                        part = deconvolved_probabilities(graph, part, model.records, DECONVOLUTION_STEPS)
                 elif isinstance(model, NetworkModel):
                     part = network_probabilities(graph, model.network, dense)
                 parts[part] = self.weights_[name] / len(models)

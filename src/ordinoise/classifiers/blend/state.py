@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordinoise._validation import as_choice, as_count, as_flag, as_number, complain
+from ordinoise._validation import Floats, as_choice, as_count, as_flag, as_noise_matrix, as_number, complain
 from ordinoise.classifiers._trees import ensemble_from, ensemble_state
 from ordinoise.classifiers.blend.members import CLASS_SHARES, Model, NetworkModel, SparseModel, TreesModel
 from ordinoise.classifiers.blend.scored import ScoredModel
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ordinoise.classifiers.ordinal import OrdinalClassifier
 
 OWN = ("medians", "flagged")
-TREES = "trees"
+TREES, RECORDS = "trees", "records"
 SUMMARY_PARTS = ("hashes", "holding", "center", "scale")
 
 
@@ -96,7 +96,7 @@ def store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
         return {"readers": readers, **store_member(key, model.model, arrays)}
     if isinstance(model, TreesModel):
         settings, own = ensemble_state(f"{TREES}-{key}.", model.ensemble)
-        arrays |= own
+        arrays |= own if model.records is None else own | {f"{RECORDS}-{key}": model.records}
         return {TREES: key, **settings}
     assert isinstance(model, (NetworkModel, SparseModel))
     network = model.network
@@ -130,7 +130,9 @@ def restored_member(described: dict[str, Any], arrays: Arrays, whole: OrdinalCla
 def _restored_inner(described: dict[str, Any], arrays: Arrays, whole: OrdinalClassifier, n_more: int) -> Model:
     """A model that reads the table itself, with `n_more` columns of scores."""
     if TREES in described:
-        return TreesModel(ensemble_from(f"{TREES}-{described[TREES]}.", described, arrays, whole, n_more))
+        ensemble = ensemble_from(f"{TREES}-{described[TREES]}.", described, arrays, whole, n_more)
+        records = arrays.get(f"{RECORDS}-{described[TREES]}")
+        return TreesModel(ensemble, None if records is None else _as_records(records, len(whole.classes_)))
     key, sizes = described["network"], tuple(described["architecture"]["hidden_layer_sizes"])
     architecture = Architecture(**{**described["architecture"], "hidden_layer_sizes": sizes})
     n_classes = len(whole.classes_)
@@ -144,6 +146,13 @@ def _restored_inner(described: dict[str, Any], arrays: Arrays, whole: OrdinalCla
     n_sparse = sum(map(len, coding))
     center, scale = np.concatenate([center, np.zeros(n_sparse)]), np.concatenate([scale, np.ones(n_sparse)])
     return SparseModel(Network(architecture, parameters, center, scale), coding)
+
+
+def _as_records(records: Floats, n_classes: int) -> Floats:
+    """Shares of the classes and a noise matrix, as `TreesModel` has them."""
+    if records.shape != (n_classes + 1, n_classes) or records.dtype != np.float64 or records[0].min() < 0:
+        raise complain("records of trees", f"be {n_classes + 1} x {n_classes} numbers", records.shape)
+    return np.vstack([records[:1], as_noise_matrix(records[1:], n_classes)])
 
 
 def _check_coding(coding: Coding, whole: OrdinalClassifier, n_sparse: int) -> None:
