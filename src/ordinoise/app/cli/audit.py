@@ -37,7 +37,7 @@ def audit(
     """
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
-    from ordinoise.app.cli._console import console, say, show_table
+    from ordinoise.app.cli._console import console, say, say_continued, show_table
     from ordinoise.app.cli._findings import print_json, show_noise, show_suspects
 
     refuse_existing("out", out)
@@ -45,6 +45,7 @@ def audit(
     from ordinoise.app.workflow.audit import TASKS, audit_file
     from ordinoise.app.workflow.reviewed import reviewed_grades
 
+    say_continued(out)
     settled = None if reviewed is None else reviewed_grades(reviewed, request)
     show = show_table(is_quiet=json)
     _, record = audit_file(

@@ -23,7 +23,7 @@ def fit(
         audits before it, are trusted.
     """
     from ordinoise._files import refuse_existing
-    from ordinoise.app.cli._console import console, say, show_table
+    from ordinoise.app.cli._console import console, say, say_continued, show_table
     from ordinoise.app.cli._findings import print_json, show_noise, show_scores
 
     refuse_existing("out", out)
@@ -31,6 +31,7 @@ def fit(
     from ordinoise.app.workflow.model import fit_file
     from ordinoise.app.workflow.reviewed import reviewed_grades
 
+    say_continued(out)
     settled = None if reviewed is None else reviewed_grades(reviewed, request)
     found, record = fit_file(request, out, reviewed=settled, on_table=show_table(is_quiet=json), verbose=True)
     if json:
