@@ -51,7 +51,7 @@ def _recorded(n_rows: int) -> tuple[Recorded, Any]:
 def test_a_candidate_without_weight_in_the_first_fold_is_not_fitted_to_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mixture, "RACED", 400)
+    monkeypatch.setattr(mixture, "LARGE_TABLE", 400)
     data, folds = _recorded(400)
     good, bad = Guess(0.9), Guess(0.2)
     blend = fitted_blend({"good": good, "bad": bad}, data, folds, seed=0, n_jobs=1, drop=True)
@@ -76,7 +76,7 @@ def test_the_seed_of_a_fit_does_not_depend_on_the_race(monkeypatch: pytest.Monke
     data, folds = _recorded(400)
     plain, raced = Guess(0.9), Guess(0.9)
     fitted_blend({"bad": Guess(0.2), "good": plain}, data, folds, seed=0, n_jobs=1, drop=True)
-    monkeypatch.setattr(mixture, "RACED", 400)
+    monkeypatch.setattr(mixture, "LARGE_TABLE", 400)
     fitted_blend({"bad": Guess(0.2), "good": raced}, data, folds, seed=0, n_jobs=1, drop=True)
     assert plain.fits == raced.fits
 
@@ -93,16 +93,6 @@ def test_the_corrected_networks_start_from_the_trusting_ones() -> None:
     assert candidate.continued(model).patience == 4
     assert LinearCandidate().continued(model).start is model.network
     assert NetworkCandidate((4,), 0.003, stops=True).continued(model).start is None
-
-
-def test_candidates_that_the_others_can_do_without_are_not_needed() -> None:
-    rng = np.random.default_rng(0)
-    first, second = rng.uniform(0.2, 0.9, size=(2, 500))
-    nearly = np.clip(first + rng.normal(scale=1e-3, size=500), 0.01, 1)
-    found = mixture.needed({"first": first, "copy": nearly, "second": second, "bad": first / 2}, np.ones(500))
-    assert "second" in found
-    assert len(found) == 2
-    assert "bad" not in found
 
 
 def _trees() -> tuple[TreesCandidate, Recorded, TreesModel]:

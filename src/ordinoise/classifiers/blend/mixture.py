@@ -15,7 +15,7 @@ from scipy.special import softmax
 from ordinoise._validation import Floats, Ints
 from ordinoise._warning import for_caller
 from ordinoise.classifiers.blend.finished import FinishedFits
-from ordinoise.classifiers.blend.members import Candidate, Fitted, Model, Recorded, TreesCandidate, continued
+from ordinoise.classifiers.blend.members import LARGE_TABLE, Candidate, Fitted, Model, Recorded, continued
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.crossfit import n_workers
 
@@ -27,9 +27,6 @@ PSEUDO_COUNT = 3.0
 """Prior rows in favor of each candidate: with few rows the weights stay near equal (decision 0011)."""
 LEAST_SHARE = 0.05
 """``learner="auto"`` drops candidates with less weight. A round number, chosen by no run."""
-RACED, MOST_LOST = 8000, 0.001
-"""Rows from which on the first fold is a race, and the log-likelihood per row of that fold that may be lost with the
-candidates that are not fitted to the others. With 800 rows in that fold chance decides too much (decision 0024)."""
 
 
 FEWEST_FOR_THREADS = 500  # rows: below, models take about as long as threads take to start; a round number
@@ -97,8 +94,8 @@ def fitted_blend(
     folds : array of shape (n_rounds, n_samples)
         Fold of every row, one line per draw of the folds.
     drop : bool
-        Whether to drop candidates with a weight below `LEAST_SHARE`: at once those without weight in `start`, and from
-        `RACED` rows on after the first fold those that the others can do without.
+        Whether to drop candidates with a weight below `LEAST_SHARE`: at once those without weight in `start`, and in a
+        large table after the first fold.
     on_fit : callable
         Called after every fit, to show progress.
     start : Blend, optional
@@ -107,10 +104,8 @@ def fitted_blend(
         Fits that were made already; those that take long are added.
     """
     work = _Work(candidates, data, folds, seed, n_jobs, on_fit, start, finished)
-    # Ordered trees may fail to predict the records, whose mixtures follow no single score, and yet the true labels.
-    is_ordered = {name: isinstance(one, TreesCandidate) and one.head == "ordered" for name, one in candidates.items()}
-    kept = [name for name in candidates if start is None or not drop or start.weights[name] > 0 or is_ordered[name]]
-    if drop and len(data.ranks) >= RACED and len(kept) > 1:
+    kept = [name for name in candidates if start is None or not drop or start.weights[name] > 0]
+    if drop and len(data.ranks) >= LARGE_TABLE and len(kept) > 1:
         kept = work.race(kept)
     work.fit([task for task in work.tasks if task.name in kept])
     models, out_of_fold, curves = work.models, {name: work.out_of_fold[name] for name in kept}, work.curves
@@ -145,27 +140,6 @@ def blend_weights(evidence: Mapping[str, Floats], sample_weight: Floats, *, drop
     if drop:
         shares = np.where(shares < LEAST_SHARE, 0.0, shares)
     return dict(zip(evidence, (shares / shares.sum()).tolist(), strict=True))
-
-
-def needed(evidence: Mapping[str, Floats], sample_weight: Floats) -> list[str]:
-    """The candidates that explain the records as well as all of them, up to `MOST_LOST`, the most dispensable gone."""
-    names = list(evidence)
-    least = _log_likelihood(evidence, sample_weight) - MOST_LOST
-    while len(names) > 1:
-        others = {name: {one: evidence[one] for one in names if one != name} for name in names}
-        found = {name: _log_likelihood(some, sample_weight) for name, some in others.items()}
-        goes = max(names, key=lambda name: found[name])
-        if found[goes] < least:
-            break
-        names.remove(goes)
-    return names
-
-
-def _log_likelihood(evidence: Mapping[str, Floats], sample_weight: Floats) -> float:
-    """Mean log-likelihood of the records under the mixture with the best weights."""
-    weights = blend_weights(evidence, sample_weight, drop=False)
-    mixture = sum(weights[name] * some for name, some in evidence.items())
-    return float(np.average(np.log(np.maximum(mixture, FLOOR)), weights=sample_weight))
 
 
 class _Task(NamedTuple):
@@ -205,12 +179,13 @@ class _Work:
         _ = data.table.dense  # cached here, before threads read it
 
     def race(self, names: Sequence[str]) -> list[str]:
-        """Fit the first fold of these candidates; returns those that are worth fitting to the others."""
+        """Fit the first fold of these candidates; returns those that have weight there."""
         self.fit([task for task in self.tasks if task.number == 0 and task.name in names])
         held_out = np.flatnonzero(self.tasks[0].drawn == self.tasks[0].fold)
         likelihood = self._data.likelihood_of(held_out)
         evidence = {name: (self.out_of_fold[name][held_out] * likelihood).sum(axis=1) for name in names}
-        return needed(evidence, self._data.weights[held_out])
+        weights = blend_weights(evidence, self._data.weights[held_out], drop=True)
+        return [name for name in names if weights[name] > 0]
 
     def fit(self, tasks: Sequence[_Task]) -> None:
         """Make these fits, unless they are made already."""
