@@ -1,0 +1,135 @@
+"""An audit of several Parquet files: the same whatever the files and the workers, and close to that of one table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ordinoise import corrupt
+from ordinoise.app.record import AuditRecord, read_record
+from ordinoise.app.workflow.partitions.learning import Course, survey_of, work_on
+from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts, fit_parts
+from ordinoise.app.workflow.request import Request
+from ordinoise.noise import inverse_decay
+
+NOISE = inverse_decay(4, 0.12)
+N_ROWS = 1600
+
+
+def table(n_rows: int = N_ROWS) -> tuple[pl.DataFrame, np.ndarray]:
+    """Numbers, a category and missing cells, with noisy grades; and the true grades."""
+    rng = np.random.default_rng(0)
+    numbers, kinds = rng.normal(size=(n_rows, 3)), rng.integers(4, size=n_rows)
+    score = 2 * numbers[:, 0] + numbers[:, 1] + 0.7 * kinds - 1
+    true = np.digitize(score, np.quantile(score, [0.2, 0.5, 0.8]))
+    frame = pl.DataFrame({f"x{at}": numbers[:, at] for at in range(3)}).with_columns(
+        pl.Series("kind", [f"kind {one}" for one in kinds]),
+        pl.Series("grade", corrupt(true, NOISE, random_state=rng) + 1),
+        pl.Series("owner", [f"owner {one}" for one in rng.integers(200, size=n_rows)]),
+    )
+    gaps = pl.Series(rng.random(n_rows) < 0.1)
+    return frame.with_columns(pl.when(~gaps).then(pl.col("x1")).alias("x1")), true
+
+
+def written(folder: Path, frame: pl.DataFrame, n_files: int) -> Path:
+    folder.mkdir()
+    for at, rows in enumerate(np.array_split(np.arange(frame.height), n_files)):
+        frame[rows].write_parquet(folder / f"part-{at:02}.parquet")
+    return folder
+
+
+def request_for(data: Path, **options: object) -> Request:
+    return Request(data, target="grade", ignore=("owner",), jobs=1, **options)  # type: ignore[arg-type]
+
+
+def plain(record: AuditRecord) -> str:
+    """Everything in a record that does not name the files."""
+    return json.dumps({**record.to_dict(), "source": "", "digest": ""}, sort_keys=True)
+
+
+@pytest.fixture(scope="module")
+def audits(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
+    """Audits of the same rows in one file and in eight."""
+    folder, frame = tmp_path_factory.mktemp("audits"), table()[0]
+    for n_files in (1, 8):
+        data = written(folder / f"data{n_files}", frame, n_files)
+        audit_parts(request_for(data), folder / f"audit{n_files}", n_suspects=30)
+    return {n_files: folder / f"audit{n_files}" for n_files in (1, 8)}
+
+
+def test_eight_files_give_the_audit_of_one_to_the_last_bit(audits: dict[int, Path]) -> None:
+    one, eight = (read_record(audits[n_files]) for n_files in (1, 8))
+    assert plain(one) == plain(eight)
+    assert pl.read_parquet(audits[1] / LABELS).equals(pl.read_parquet(audits[8] / LABELS))
+
+
+def test_the_audit_finds_the_noise_and_the_wrong_grades(audits: dict[int, Path]) -> None:
+    frame, true = table()
+    wrong = frame["grade"].to_numpy() != true + 1
+    record, labels = read_record(audits[8]), pl.read_parquet(audits[8] / LABELS)
+    assert (record.n_rows, record.n_graded) == (N_ROWS, N_ROWS)
+    assert np.array_equal(labels["row"].to_numpy(), np.arange(N_ROWS))
+    assert np.array_equal(labels["recorded"].to_numpy(), frame["grade"].cast(pl.String).to_numpy())
+    first = labels.sort("expected_distance", descending=True)["row"].to_numpy()[: wrong.sum() // 2]
+    assert wrong[first].mean() > 0.8
+    assert np.abs(record.noise.matrix - NOISE).max() < 0.1
+    assert record.suspects[0].cells[3] == frame["kind"][record.suspects[0].row]
+
+
+def test_the_folder_holds_what_that_of_one_file_holds(audits: dict[int, Path]) -> None:
+    names = {entry.name for entry in audits[8].iterdir()}
+    assert names == {"audit.json", "report.html", "suspects.csv", LABELS}
+    left = [entry.name for entry in audits[8].parent.iterdir() if entry.name.startswith(".")]
+    assert left == []
+
+
+def test_the_table_of_scores_and_grades_is_that_of_the_whole_table(tmp_path: Path) -> None:
+    data = written(tmp_path / "data", table()[0], 5)
+    with work_on(request_for(data), tmp_path / "out", lambda _: None) as work:
+        course = Course(*survey_of(request_for(data), work, lambda _: None), work)
+        course._fitted("trusting", course._identity)
+        sums, sizes, counts = course._scored("trusting", course._identity, baseline=True)
+        from ordinoise.app.workflow.partitions.tasks import read_models
+
+        whole = course.rows.probabilities(read_models(work.folder, "trusting"))
+        ranks = course.rows.labelled.ranks
+        assert np.array_equal(counts, course._cells.counts(whole, ranks))
+        shares = np.bincount(ranks) / len(ranks)
+        gains = np.log(whole[np.arange(len(ranks)), ranks]) - np.log(shares[ranks])
+        assert sizes.sum() == len(ranks)
+        assert sums[0].sum() / 2**20 == pytest.approx(gains.sum(), abs=1e-6 * len(ranks))
+
+
+def test_rows_of_a_group_are_in_one_fold(tmp_path: Path) -> None:
+    data = written(tmp_path / "data", table()[0], 3)
+    request = Request(data, target="grade", group="owner", jobs=1)
+    with work_on(request, tmp_path / "out", lambda _: None) as work:
+        known, rows = survey_of(request, work, lambda _: None)
+        owners = rows.table.frame["owner"].to_numpy()
+        folds = {owner: set(rows.labelled.folds[owners == owner]) for owner in np.unique(owners)}
+    assert all(len(found) == 1 for found in folds.values())
+    assert [column.role for column in known.plan.findings] == ["feature"] * 4 + ["target", "id"]
+
+
+def test_ungraded_rows_get_a_suggestion_and_a_model_is_an_ordinary_one(tmp_path: Path) -> None:
+    from ordinoise.app.workflow.model import predict_file
+    from ordinoise.app.workflow.partitions.prediction import predict_parts
+
+    frame = (
+        table()[0]
+        .with_row_index("at")
+        .with_columns(pl.when(pl.col("at") % 100 != 0).then(pl.col("grade")).alias("grade"))
+    )
+    data = written(tmp_path / "data", frame.drop("at"), 2)
+    found, record = fit_parts(request_for(data), tmp_path / "model")
+    assert (record.n_rows, record.n_graded) == (N_ROWS, N_ROWS - 16)
+    assert sum(found.model.training_facts_["recorded_counts"]) == N_ROWS - 16
+    counts = predict_parts(tmp_path / "model", data, tmp_path / "graded")
+    one = predict_file(tmp_path / "model", data / "part-01.parquet")
+    every = pl.read_parquet(tmp_path / "graded")
+    assert sum(counts.values()) == every.height == N_ROWS
+    assert every.tail(one.height).equals(one)
