@@ -166,7 +166,7 @@ class JudgeTask:
         }
 
     def _labels(
-        self, plan: Plan, models: Sequence[Ensemble], labelled: Labelled, graded: Ints, judged: Any
+        self, plan: Plan, models: Sequence[Ensemble], labelled: Labelled, graded: Ints, judged: Judged
     ) -> pl.DataFrame:
         """Every row of the part; one without a grade has only a suggestion, by the average of all models."""
         names = [str(grade) for grade in plan.classes]
