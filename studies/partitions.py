@@ -25,9 +25,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -200,10 +201,10 @@ def killed(given: argparse.Namespace, folder: Path) -> None:
     print(f"the same audit.json: {one == two}; the same labels: {labels[0].equals(labels[1])}")
 
 
-def rows(given: argparse.Namespace, folder: Path) -> None:
+def rows(given: argparse.Namespace, _: Path) -> None:
     """Held-out error of one model by the number of its training rows."""
-    from ordinoise.learners.boosting import OBJECTIVES, Sample, train
     from ordinoise.classifiers.blend.members import dense_candidates
+    from ordinoise.learners.boosting import OBJECTIVES, Sample, train
 
     frame, true = table(given.rows + 100_000, seed=100)
     names = [name for name in frame.columns if name != "grade"]
@@ -231,13 +232,12 @@ def rows(given: argparse.Namespace, folder: Path) -> None:
         n_rows *= 2
 
 
-def sums(given: argparse.Namespace, folder: Path) -> None:
+def sums(_: argparse.Namespace, folder: Path) -> None:
     """Time and memory of the reduction, with the tables of as many parts as large tables have."""
     from ordinoise.app.workflow.partitions.files import PART_ROWS
-    from ordinoise.app.workflow.partitions.tasks import N_BUCKETS, standard_errors
+    from ordinoise.app.workflow.partitions.tasks import N_BUCKETS, ScoreTask, standard_errors
     from ordinoise.paper.runs import ResultStore
     from ordinoise.paper.runs.records import trial_key, trial_record
-    from ordinoise.app.workflow.partitions.tasks import ScoreTask
 
     rng = np.random.default_rng(0)
     for n_rows in (10**7, 10**8, 10**9):
@@ -262,7 +262,7 @@ def sums(given: argparse.Namespace, folder: Path) -> None:
               f"added up in {seconds - stored:.1f} s, {memory:.2f} GB of memory", flush=True)  # fmt: skip
 
 
-def engines(given: argparse.Namespace, folder: Path) -> None:
+def engines(given: argparse.Namespace, _: Path) -> None:
     """Time and error of one fold's model on two workers, by three engines."""
     from studies.engines import compare
 

@@ -158,16 +158,20 @@ def ranking_of(
     posterior: Floats, recorded: Ints, rank_by: str, answer: str, verified: NDArray[np.bool_] | None = None
 ) -> Ints:
     """Row numbers from the most to the least suspicious, verified ones last."""
+    first, second = suspicion_of(posterior, recorded, rank_by, answer)
+    is_known = np.zeros(len(recorded), dtype=bool) if verified is None else verified
+    return np.lexsort((-second, -first, is_known))
+
+
+def suspicion_of(posterior: Floats, recorded: Ints, rank_by: str, answer: str) -> tuple[Floats, Floats]:
+    """What labels are ranked by, the largest first, and what decides between equal ones."""
     wrong = 1 - posterior[np.arange(len(recorded)), recorded]
     distance = (posterior * np.abs(np.arange(posterior.shape[1]) - recorded[:, None])).sum(axis=1)
     if rank_by == "auto":  # in doubt the distance would favor the ends of the scale, whose errors can be larger
         rank_by = "expected_distance" if answer == "corrected" else "probability_wrong"
-    first = wrong if rank_by == "probability_wrong" else distance
-    if rank_by == "large_error":
-        first = _suspicion(posterior, recorded)
-    second = distance if rank_by == "probability_wrong" else wrong
-    is_known = np.zeros(len(recorded), dtype=bool) if verified is None else verified
-    return np.lexsort((-second, -first, is_known))
+    if rank_by == "probability_wrong":
+        return wrong, distance
+    return (_suspicion(posterior, recorded) if rank_by == "large_error" else distance), wrong
 
 
 def _suspicion(posterior: Floats, recorded: Ints) -> Floats:

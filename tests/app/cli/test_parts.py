@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+
 from app.cli.command import run
 from app.partitions.parts import table, written
 

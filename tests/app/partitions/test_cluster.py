@@ -11,10 +11,10 @@ from threading import Timer
 import polars as pl
 import pytest
 
+from app.partitions.parts import plain, request_for, table, written
 from ordinoise.app.record import read_record
 from ordinoise.app.workflow.partitions import tasks
 from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts, estimate_parts
-from app.partitions.parts import plain, request_for, table, written
 
 pytest.importorskip("distributed")
 

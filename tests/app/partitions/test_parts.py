@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from app.partitions.parts import N_ROWS, NOISE, plain, request_for, table, written
 from ordinoise.app.record import read_record
 from ordinoise.app.workflow.partitions.learning import Course, survey_of, work_on
 from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts, fit_parts
 from ordinoise.app.workflow.request import Request
-from app.partitions.parts import N_ROWS, NOISE, plain, request_for, table, written
 
 
 @pytest.fixture(scope="module")

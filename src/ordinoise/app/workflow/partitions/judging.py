@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.audit.issues import ranking_of
+from ordinoise.audit.issues import suspicion_of
 from ordinoise.audit.posterior import (
     calibration_weights,
     credit_in_doubt,
@@ -98,10 +98,12 @@ class Judged:
         """Rank of the median of the posterior."""
         return decide(self.posterior, "median")
 
-    def worst(self, n_rows: int) -> Ints:
-        """Places of the most suspicious records for which another grade is suggested."""
-        order = ranking_of(self.posterior, self.ranks, self.rank_by, self.answer)
-        return order[self.suggested[order] != self.ranks[order]][:n_rows]
+    def worst(self, n_rows: int) -> tuple[Ints, Floats]:
+        """Places of the most suspicious records for which another grade is suggested, and what ranks them."""
+        keys = np.stack(suspicion_of(self.posterior, self.ranks, self.rank_by, self.answer))
+        places = np.flatnonzero(self.suggested != self.ranks)
+        chosen = places[most_suspicious(keys[:, places], n_rows)]
+        return chosen, keys[:, chosen]
 
     def columns(self, names: Sequence[str]) -> dict[str, Any]:
         """Columns of the table of labels."""
@@ -114,3 +116,8 @@ class Judged:
             "expected_distance": distance.round(6),
             **{f"probability_{name}": self.posterior[:, at].round(6) for at, name in enumerate(names)},
         }
+
+
+def most_suspicious(keys: Floats, n_rows: int) -> Ints:
+    """Columns of `keys`, shape (2, n), from the most suspicious on; equal ones in their order."""
+    return np.lexsort((-keys[1], -keys[0]))[:n_rows]

@@ -18,7 +18,7 @@ import polars as pl
 from ordinoise._files import whole_file
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.workflow.partitions.files import Part, read_part
-from ordinoise.app.workflow.partitions.judging import Judge, Judged
+from ordinoise.app.workflow.partitions.judging import Judge, Judged, most_suspicious
 from ordinoise.app.workflow.partitions.plan import N_FOLDS, Labelled, Plan, read_plan
 from ordinoise.app.workflow.partitions.survey import surveyed
 from ordinoise.classifiers.blend.members import TreesCandidate, dense_candidates
@@ -155,14 +155,15 @@ class JudgeTask:
         judged = self.judge.of(probabilities_of(models, scores[graded], labelled.folds[graded]), ranks)
         with whole_file(Path(self.out) / f"part-{self.number:05}.parquet") as file:
             self._labels(plan, models, labelled, graded, judged).write_parquet(file)
-        worst = graded[judged.worst(self.n_suspects)]
+        places, keys = judged.worst(self.n_suspects)
+        worst = graded[places]
+        _write_arrays(folder / f"suspects-{self.number:05}.npz", {"rows": labelled.rows[worst], "keys": keys})
         with whole_file(folder / f"suspects-{self.number:05}.parquet") as file:
             read_part(plan.parts[self.number])[worst].write_parquet(file)
         wrong = judged.probability_wrong
         return {
             "wrong": int(_whole(wrong).sum()),
             "variance": int(_whole(wrong * (1 - wrong)).sum()),
-            "rows": labelled.rows[worst].tolist(),
         }
 
     def _labels(
@@ -305,6 +306,20 @@ def read_cells(folder: Path, name: str) -> ScoreCells:
 def read_scores(folder: Path, name: str, number: int) -> Floats:
     """The scores of a part."""
     return np.asarray(_read_arrays(folder / _score_file(name, number))["scores"])
+
+
+def read_suspects(folder: Path, n_parts: int, n_suspects: int) -> tuple[list[pl.DataFrame], Ints]:
+    """The cells and numbers of the most suspicious rows of all parts; only parts that have some are read."""
+    found = [_read_arrays(folder / f"suspects-{number:05}.npz") for number in range(n_parts)]
+    rows, keys = (np.concatenate([one[name] for one in found], axis=-1) for name in ("rows", "keys"))
+    sizes = np.array([len(one["rows"]) for one in found])
+    part_of, first = np.repeat(np.arange(n_parts), sizes), np.cumsum(sizes) - sizes
+    chosen = np.sort(most_suspicious(keys, n_suspects))
+    frames = [
+        pl.read_parquet(folder / f"suspects-{number:05}.parquet")[chosen[part_of[chosen] == number] - first[number]]
+        for number in np.unique(part_of[chosen]).tolist()
+    ]
+    return frames, rows[chosen]
 
 
 def _model_file(name: str, fold: int) -> str:

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from ordinoise._files import new_folder
 from ordinoise._validation import Floats, Ints
@@ -39,7 +38,7 @@ from ordinoise.app.workflow.partitions.learning import (
     union_of,
     work_on,
 )
-from ordinoise.app.workflow.partitions.tasks import UNIT, JudgeTask
+from ordinoise.app.workflow.partitions.tasks import UNIT, JudgeTask, read_suspects
 from ordinoise.app.workflow.partitions.work import Work
 from ordinoise.app.workflow.request import Request
 from ordinoise.audit import LabelIssues
@@ -141,9 +140,8 @@ def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_tab
     ]
     sums = work.done(tasks, f"judging {known.plan.n_graded:,} labels")
     count = _count(learned.noise, known.plan.n_graded, judge, probabilities, rows.labelled.ranks, sums)
-    frames = [pl.read_parquet(work.folder / f"suspects-{number:05}.parquet") for number in range(len(tasks))]
-    suspects = np.array([row for one in sums for row in one["rows"]], dtype=np.int64)
-    both = rows_in(known, *union_of(known, frames, suspects))
+    suspects = read_suspects(work.folder, len(tasks), n_suspects)
+    both = rows_in(known, *union_of(known, *suspects))
     model = _model(known, learned, both)
     return PartsAudit(request, both.table, model, None, judge, count, both.labelled.ranks)
 
