@@ -10,8 +10,9 @@ import pytest
 
 from app.partitions.parts import N_ROWS, NOISE, plain, request_for, table, written
 from ordinoise.app.record import read_record
+from ordinoise.app.workflow.partitions import plan, survey
 from ordinoise.app.workflow.partitions.learning import Course, survey_of, work_on
-from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts, fit_parts
+from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts, estimate_parts, fit_parts
 from ordinoise.app.workflow.request import Request
 
 
@@ -97,3 +98,16 @@ def test_ungraded_rows_get_a_suggestion_and_a_model_is_an_ordinary_one(tmp_path:
     every = pl.read_parquet(tmp_path / "graded")
     assert sum(counts.values()) == every.height == N_ROWS
     assert every.tail(one.height).equals(one)
+
+
+def test_larger_tables_learn_from_rows_that_do_not_depend_on_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (plan, survey):
+        monkeypatch.setattr(module, "SAMPLE_ROWS", 400)
+        monkeypatch.setattr(module, "DRAWN_ROWS", 700)
+    frame = table(1400)[0]
+    found = [estimate_parts(request_for(written(tmp_path / f"data{n}", frame, n))) for n in (1, 5)]
+    assert found[0][1].to_dict() == found[1][1].to_dict()
+    assert [(len(one.rows), one.n_graded) for one, _ in found] == [(len(found[0][0].rows), 1400)] * 2
+    assert abs(len(found[0][0].rows) - 400) < 4 * np.sqrt(400)

@@ -27,9 +27,10 @@ N_FOLDS = 4
 SAMPLE_ROWS = 200_000
 """Rows of the sample: models are stopped by it, bins and cells are cut by it, doubts are looked for in it, and the
 report is drawn from it, which takes no more in memory either. A round number, chosen by no run."""
-TRAINING_ROWS = 2_000_000
-"""Most rows that one model is trained on: with 20 columns about 300 MB. `studies.partitions rows` prints the errors."""
-SAMPLE, TRAINING = 0, 1  # draws of the keys
+TRAINING_ROWS = 1_000_000
+"""Rows that one model is trained on, about, where there are more. `studies.partitions rows` prints what more gain."""
+DRAWN_ROWS = TRAINING_ROWS * N_FOLDS // (N_FOLDS - 1)
+"""Rows that are kept apart for training; a model leaves out those of its fold."""
 PLAN = "plan.json"
 
 
@@ -59,7 +60,7 @@ class Plan:
         How the features become numbers.
     recorded_counts : tuple of int
         Number of rows with each grade.
-    seed, training_rows : int
+    seed : int
     """
 
     parts: tuple[Part, ...]
@@ -70,7 +71,6 @@ class Plan:
     columns: Columns
     recorded_counts: tuple[int, ...]
     seed: int
-    training_rows: int = TRAINING_ROWS
 
     @property
     def n_rows(self) -> int:
@@ -87,15 +87,15 @@ class Plan:
         """Number of grades."""
         return len(self.classes)
 
-    @property
-    def training_share(self) -> float:
-        """Share of the rows outside a fold that its model is trained on."""
-        return min(1.0, self.training_rows / max(1.0, self.n_graded * (1 - 1 / N_FOLDS)))
-
     @cached_property
     def feature_names(self) -> list[str]:
         """Columns that are features."""
         return [column.name for column in self.findings if column.role == "feature"]
+
+    @cached_property
+    def read_columns(self) -> list[str]:
+        """Columns that are features, target or group."""
+        return list(dict.fromkeys([*self.feature_names, self.target, *([self.group] if self.group else [])]))
 
     def numbers(self, frame: pl.DataFrame) -> Floats:
         """The features of some rows as trees read them."""
@@ -126,10 +126,14 @@ class Plan:
             keys[graded] = name_keys(names_in(frame, "group", self.group, graded).tolist(), self.seed)
         return Labelled(rows, ranks, keys, hashed_folds(keys, N_FOLDS))
 
-    def training_rows_in(self, labelled: Labelled, fold: int) -> NDArray[np.bool_]:
-        """Which rows of a part the model of a fold is trained on."""
-        places = places_of(row_keys(labelled.rows, self.seed), TRAINING)
-        return np.asarray((labelled.ranks >= 0) & (labelled.folds != fold) & (places < self.training_share))
+    def training_part(self, number: int, folder: Path) -> tuple[pl.DataFrame, Ints]:
+        """The rows of a part that were drawn for training, and their numbers."""
+        part = self.parts[number]
+        rows = np.arange(part.first, part.first + part.n_rows)
+        if self.n_rows <= DRAWN_ROWS:
+            return read_part(part, self.read_columns), rows
+        frame = pl.read_parquet(folder / drawn_file(number), columns=self.read_columns)
+        return frame, rows[is_drawn(rows, self.seed, DRAWN_ROWS / self.n_rows)]
 
     def write(self, folder: Path) -> None:
         """Write the plan for the workers."""
@@ -137,7 +141,7 @@ class Plan:
             "parts": [asdict(part) for part in self.parts],
             "findings": [asdict(column) for column in self.findings],
             "columns": columns_state(self.columns),
-            **{name: getattr(self, name) for name in ("target", "group", "seed", "training_rows")},
+            **{name: getattr(self, name) for name in ("target", "group", "seed")},
             **{name: list(getattr(self, name)) for name in ("classes", "recorded_counts")},
         }
         write_whole(folder / PLAN, json.dumps(plain).encode())
@@ -159,9 +163,14 @@ def read_plan(folder: Path) -> Plan:
     )
 
 
-def sampled(rows: Ints, seed: int, n_rows: int) -> NDArray[np.bool_]:
-    """Which rows are in the sample."""
-    return np.asarray(places_of(row_keys(rows, seed), SAMPLE) < SAMPLE_ROWS / n_rows)
+def is_drawn(rows: Ints, seed: int, share: float) -> NDArray[np.bool_]:
+    """Which rows are in a random share; a smaller share is a part of a larger one."""
+    return np.asarray(places_of(row_keys(rows, seed), 0) < share)
+
+
+def drawn_file(number: int) -> str:
+    """The file with the rows of a part that were drawn, in the working folder."""
+    return f"drawn-{number:05}.parquet"
 
 
 def merged(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

@@ -18,7 +18,7 @@ from ordinoise.app.tables.graded import GradedTable, graded_frame
 from ordinoise.app.tables.reader import Opened, typed_columns
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.app.workflow.partitions.files import Part, read_part
-from ordinoise.app.workflow.partitions.plan import merged, sampled
+from ordinoise.app.workflow.partitions.plan import DRAWN_ROWS, SAMPLE_ROWS, drawn_file, is_drawn, merged
 from ordinoise.app.workflow.request import Request
 from ordinoise.columns.features import FEW, MANY, SHARE, findings_of, is_prose
 from ordinoise.columns.inference import as_text, nameless, typed
@@ -33,8 +33,8 @@ def surveyed(
     frame = read_part(part)
     _check_part(frame, part, target, group)
     rows = np.arange(part.first, part.first + part.n_rows)
-    with whole_file(folder / f"sample-{number:05}.parquet") as file:
-        frame.filter(pl.Series(sampled(rows, seed, n_rows))).write_parquet(file)
+    with whole_file(folder / drawn_file(number)) as file:
+        frame.filter(pl.Series(is_drawn(rows, seed, _drawn_share(n_rows)))).write_parquet(file)
     values = nameless(frame.get_column(target)).value_counts()
     return {
         "missing": {column.name: column.null_count() for column in frame.get_columns()},
@@ -42,6 +42,11 @@ def surveyed(
         "grades": [[_plain(value), count] for value, count in values.rows()],
         "counts_rows": [name for name in frame.columns if _counts_rows(frame.get_column(name), rows)],
     }
+
+
+def _drawn_share(n_rows: int) -> float:
+    """Share of the rows that are kept apart; where models learn from all of them, only those of the sample."""
+    return (SAMPLE_ROWS if n_rows <= DRAWN_ROWS else DRAWN_ROWS) / n_rows
 
 
 def _check_part(frame: pl.DataFrame, part: Part, target: str, group: str | None) -> None:
@@ -230,7 +235,11 @@ def check_features(findings: Sequence[ColumnFindings], n_rows: int) -> None:
 
 def read_sample(folder: Path, parts: Sequence[Part], seed: int) -> tuple[pl.DataFrame, Ints]:
     """The sampled rows of all parts, and their numbers."""
-    n_rows = parts[-1].first + parts[-1].n_rows
-    frames = [pl.read_parquet(folder / f"sample-{number:05}.parquet") for number in range(len(parts))]
-    rows = [np.arange(part.first, part.first + part.n_rows) for part in parts]
-    return merged(frames), np.concatenate([some[sampled(some, seed, n_rows)] for some in rows])
+    n_rows, frames, numbers = parts[-1].first + parts[-1].n_rows, [], []
+    for number, part in enumerate(parts):
+        rows = np.arange(part.first, part.first + part.n_rows)
+        rows = rows[is_drawn(rows, seed, _drawn_share(n_rows))]
+        chosen = is_drawn(rows, seed, SAMPLE_ROWS / n_rows)
+        frames.append(pl.read_parquet(folder / drawn_file(number)).filter(pl.Series(chosen)))
+        numbers.append(rows[chosen])
+    return merged(frames), np.concatenate(numbers)

@@ -66,18 +66,20 @@ class FitTask:
     def run(self, folder: Path) -> Mapping[str, Any]:
         """Train, and write the trees."""
         plan, sample = read_plan(folder), read_sample_arrays(folder)
-        labelled = [plan.labelled(number) for number in range(len(plan.parts))]
-        chosen = [np.flatnonzero(plan.training_rows_in(one, self.fold)) for one in labelled]
-        ranks = np.concatenate([one.ranks[rows] for one, rows in zip(labelled, chosen, strict=True)])
-        blocks = [(len(rows), partial(_features, plan, at, rows)) for at, rows in enumerate(chosen)]
-        del labelled
+        blocks, ranks = [], []
+        for number in range(len(plan.parts)):
+            labelled = plan.labels_of(*plan.training_part(number, folder))
+            rows = np.flatnonzero((labelled.ranks >= 0) & (labelled.folds != self.fold))
+            blocks.append((len(rows), partial(_features, plan, folder, number, rows)))
+            ranks.append(labelled.ranks[rows])
+        grades = np.concatenate(ranks)
         matrix = np.array(self.matrix)
         objective = OBJECTIVES["ordered"](matrix[None])
-        settings, candidate = _settings(plan, len(ranks), bool((matrix != np.eye(len(matrix))).any()))
+        settings, candidate = _settings(plan, len(grades), bool((matrix != np.eye(len(matrix))).any()))
         held_out = sample.folds == self.fold
         training = train(
-            Sample(FeatureStream(blocks, sample.features), objective.cells(ranks), np.ones(len(ranks))), objective,
-            implied_shares(matrix, np.bincount(ranks, minlength=len(matrix)), least=0.5 / len(ranks)), settings,
+            Sample(FeatureStream(blocks, sample.features), objective.cells(grades), np.ones(len(grades))), objective,
+            implied_shares(matrix, np.bincount(grades, minlength=len(matrix)), least=0.5 / len(grades)), settings,
             n_rounds=candidate.max_rounds, seed=plan.seed + self.fold,
             validation=Sample(
                 sample.features[held_out], objective.cells(sample.ranks[held_out]), np.ones(int(held_out.sum()))
@@ -86,7 +88,7 @@ class FitTask:
         )  # fmt: skip
         trees = training.ensemble.trees.arrays
         _write_arrays(folder / _model_file(self.name, self.fold), {**trees, "offsets": training.ensemble.offsets})
-        return {"n_rows": len(ranks), "n_rounds": training.n_rounds, "curve": training.validation_curve}
+        return {"n_rows": len(grades), "n_rounds": training.n_rounds, "curve": training.validation_curve}
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class ScoreTask:
     def run(self, folder: Path) -> Mapping[str, Any]:
         """Write the scores; the sums are returned."""
         plan, part = read_plan(folder), read_plan(folder).parts[self.number]
-        frame = read_part(part, _columns(plan))
+        frame = read_part(part, plan.read_columns)
         labelled = plan.labels_in(frame, part)
         models = read_models(folder, self.name)
         scores = _own_scores(models, plan, frame, labelled)
@@ -176,7 +178,7 @@ class JudgeTask:
         others = np.flatnonzero(labelled.ranks < 0)
         if not len(others):
             return found
-        frame = read_part(plan.parts[self.number], _columns(plan))[others]
+        frame = read_part(plan.parts[self.number], plan.read_columns)[others]
         after = self.judge.answered(average_probabilities(models, plan.numbers(frame)))
         suggested = [names[rank] for rank in decide(after, "median")]
         columns = {f"probability_{name}": after[:, at].round(6) for at, name in enumerate(names)}
@@ -195,13 +197,8 @@ def _settings(plan: Plan, n_rows: int, is_corrected: bool) -> tuple[Any, TreesCa
     return replace(candidate.settings, learning_rate=rate), candidate
 
 
-def _columns(plan: Plan) -> list[str]:
-    """The columns that scoring reads."""
-    return list(dict.fromkeys([*plan.feature_names, plan.target, *([plan.group] if plan.group else [])]))
-
-
-def _features(plan: Plan, number: int, rows: Ints) -> Floats:
-    return plan.numbers(read_part(plan.parts[number], plan.feature_names)[rows])
+def _features(plan: Plan, folder: Path, number: int, rows: Ints) -> Floats:
+    return plan.numbers(plan.training_part(number, folder)[0][rows])
 
 
 def _own_scores(models: Sequence[Ensemble], plan: Plan, frame: pl.DataFrame, labelled: Labelled) -> Floats:
