@@ -248,7 +248,8 @@ def hashed_folds(keys: Keys, n_folds: int) -> Ints:
 
 def places_of(keys: Keys, draw: int) -> Floats:
     """A number from 0 to 1 for each key; those of another `draw`, and the folds, do not depend on them."""
-    return (_mixed(keys + _mixed(np.array([draw + 1], dtype=np.uint64))) >> np.uint64(11)) * 2.0**-53
+    bits = _mixed(keys + _mixed(np.array([draw + 1], dtype=np.uint64))) >> np.uint64(11)
+    return bits.astype(np.float64) * 2.0**-53
 
 
 def combined(table: Floats, weights: Floats) -> Floats:

@@ -56,6 +56,8 @@ def test_cuts_from_a_sample_serve_the_whole_table() -> None:
     counts = cells.counts(probabilities, ranks)
     by_counts = noise_from_counts(cells, counts, probabilities[::4], ranks[::4], random_state=0)
     assert by_rows.rate_interval is not None
+    assert by_rows.rate is not None
+    assert by_counts.rate is not None
     standard_error = np.ptp(by_rows.rate_interval) / 4
     assert abs(by_counts.rate - by_rows.rate) < standard_error
 

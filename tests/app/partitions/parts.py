@@ -14,7 +14,7 @@ from ordinoise.app.workflow.request import Request
 from ordinoise.noise import inverse_decay
 
 NOISE = inverse_decay(4, 0.12)
-N_ROWS = 1600
+N_ROWS = 1200
 
 
 def table(n_rows: int = N_ROWS) -> tuple[pl.DataFrame, np.ndarray]:

@@ -8,11 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from app.cli.command import run
 from app.partitions.parts import N_ROWS, NOISE, plain, request_for, table, written
 from ordinoise.app.record import read_record
+from ordinoise.app.workflow.model import predict_file
 from ordinoise.app.workflow.partitions import plan, survey
 from ordinoise.app.workflow.partitions.learning import Course, survey_of, work_on
-from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts, estimate_parts, fit_parts
+from ordinoise.app.workflow.partitions.tasks import read_models
+from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts, estimate_parts
 from ordinoise.app.workflow.request import Request
 
 
@@ -58,8 +61,6 @@ def test_the_table_of_scores_and_grades_is_that_of_the_whole_table(tmp_path: Pat
         course = Course(*survey_of(request_for(data), work, lambda _: None), work)
         course._fitted("trusting", course._identity)
         sums, sizes, counts = course._scored("trusting", course._identity, baseline=True)
-        from ordinoise.app.workflow.partitions.tasks import read_models
-
         whole = course.rows.probabilities(read_models(work.folder, "trusting"))
         ranks = course.rows.labelled.ranks
         assert np.array_equal(counts, course._cells.counts(whole, ranks))
@@ -80,24 +81,31 @@ def test_rows_of_a_group_are_in_one_fold(tmp_path: Path) -> None:
     assert [column.role for column in known.plan.findings] == ["feature"] * 4 + ["target", "id"]
 
 
-def test_ungraded_rows_get_a_suggestion_and_a_model_is_an_ordinary_one(tmp_path: Path) -> None:
-    from ordinoise.app.workflow.model import predict_file
-    from ordinoise.app.workflow.partitions.prediction import predict_parts
-
-    frame = (
-        table()[0]
-        .with_row_index("at")
-        .with_columns(pl.when(pl.col("at") % 100 != 0).then(pl.col("grade")).alias("grade"))
-    )
-    data = written(tmp_path / "data", frame.drop("at"), 2)
-    found, record = fit_parts(request_for(data), tmp_path / "model")
-    assert (record.n_rows, record.n_graded) == (N_ROWS, N_ROWS - 16)
-    assert sum(found.model.training_facts_["recorded_counts"]) == N_ROWS - 16
-    counts = predict_parts(tmp_path / "model", data, tmp_path / "graded")
-    one = predict_file(tmp_path / "model", data / "part-01.parquet")
-    every = pl.read_parquet(tmp_path / "graded")
-    assert sum(counts.values()) == every.height == N_ROWS
+def test_a_model_of_parts_is_an_ordinary_one(tmp_path: Path) -> None:
+    frame = table(800)[0].with_row_index("at")
+    frame = frame.with_columns(pl.when(pl.col("at") % 100 != 0).then(pl.col("grade")).alias("grade")).drop("at")
+    data = written(tmp_path / "data", frame, 2)
+    fitted = run("fit", data, "--target", "grade", "--ignore", "owner", "--out", tmp_path / "model", "--json")
+    assert (fitted.code, fitted.json["n_rows"], fitted.json["n_graded"]) == (0, 800, 792)
+    graded = run("predict", tmp_path / "model", data, "--out", tmp_path / "graded", "--json")
+    every, one = pl.read_parquet(tmp_path / "graded"), predict_file(tmp_path / "model", data / "part-01.parquet")
+    assert graded.json["n_rows"] == every.height == 800
     assert every.tail(one.height).equals(one)
+
+
+def test_rows_without_a_grade_get_a_suggestion(tmp_path: Path) -> None:
+    frame = table(600)[0].with_columns(
+        pl.when(pl.int_range(600) % 50 != 0).then(pl.col("grade")).alias("grade"), pl.int_range(600).alias("number")
+    )
+    out = tmp_path / "out"
+    _, record = audit_parts(request_for(written(tmp_path / "data", frame, 2)), out, n_suspects=3)
+    labels = pl.read_parquet(out / LABELS)
+    ungraded = labels.filter(pl.col("recorded").is_null())
+    assert ungraded["row"].to_list() == list(range(0, 600, 50))
+    assert set(ungraded["suggested"]) <= {"1", "2", "3", "4"}
+    assert ungraded["probability_wrong"].null_count() == 12
+    notes = {column.name: column.note for column in record.columns}
+    assert notes["number"] == "it counts the rows"
 
 
 def test_larger_tables_learn_from_rows_that_do_not_depend_on_the_files(

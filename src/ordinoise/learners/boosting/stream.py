@@ -31,7 +31,7 @@ class FeatureStream:
         """The binned rows as LightGBM takes them."""
         import lightgbm
 
-        class Block(lightgbm.Sequence):  # type: ignore[misc]
+        class Block(lightgbm.Sequence):
             """One block, read whole."""
 
             def __init__(self, n_rows: int, load: Callable[[], Floats]) -> None:
