@@ -97,16 +97,18 @@ def _limited(n_bytes: int) -> int:
 
 
 def audited(data: Path, out: Path, address: str, on_start: Any = lambda _: None) -> tuple[float, dict[str, Any], float]:
-    """Minutes and findings of ``ordinoise audit`` on a cluster, and the memory of the command itself in GB."""
+    """Minutes and findings of ``ordinoise audit`` on a cluster, and the memory of the command itself in GB.
+
+    The command prints on standard error when each of its steps begins.
+    """
     shutil.rmtree(out, ignore_errors=True)
-    words = ["audit", str(data), "--target", "grade", "--scheduler", address, "--out", str(out), "--json"]
+    words = ["audit", str(data), "--target", "grade", "--scheduler", address, "--out", str(out)]
     start = time.monotonic()
-    run = subprocess.Popen([sys.executable, "-m", "ordinoise.app.cli", *words], stdout=subprocess.PIPE)
+    run = subprocess.Popen([sys.executable, "-m", "ordinoise.app.cli", *words], stdout=subprocess.DEVNULL)
     on_start(run)
-    content, _ = run.communicate()
-    assert run.returncode == 0, run.returncode
+    assert run.wait() == 0, run.returncode
     memory = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024**2
-    return (time.monotonic() - start) / 60, json.loads(content), memory
+    return (time.monotonic() - start) / 60, json.loads((out / "audit.json").read_text()), memory
 
 
 def most_memory(ids: list[int]) -> list[float]:

@@ -59,11 +59,11 @@ def test_the_table_of_scores_and_grades_is_that_of_the_whole_table(tmp_path: Pat
     data = written(tmp_path / "data", table()[0], 5)
     with work_on(request_for(data), tmp_path / "out", lambda _: None) as work:
         course = Course(*survey_of(request_for(data), work, lambda _: None), work)
-        course._fitted("trusting", course._identity)
-        sums, sizes, counts = course._scored("trusting", course._identity, baseline=True)
+        course.fitted("trusting", course.identity)
+        sums, sizes, counts = course.scored("trusting", course.identity, baseline=True)
         whole = course.rows.probabilities(read_models(work.folder, "trusting"))
         ranks = course.rows.labelled.ranks
-        assert np.array_equal(counts, course._cells.counts(whole, ranks))
+        assert np.array_equal(counts, course.cells.counts(whole, ranks))
         shares = np.bincount(ranks) / len(ranks)
         gains = np.log(whole[np.arange(len(ranks)), ranks]) - np.log(shares[ranks])
         assert sizes.sum() == len(ranks)

@@ -160,15 +160,15 @@ class Course:
         self.known, self.rows, self.work = known, rows, work
         self.plan, self.request = known.plan, known.request
         self._shares = tuple(count / self.plan.n_graded for count in self.plan.recorded_counts)
-        self._identity = plain(np.eye(self.plan.n_classes))
+        self.identity = plain(np.eye(self.plan.n_classes))
 
     def learned(self) -> Learned:
         """The models that the evidence calls for, or that were asked for."""
         given = noise_of(self.request.noise, self.plan.n_classes)
         if not isinstance(given, str):
             noise = Noise.of(given, self.plan.n_classes).seen_in(self.rows.labelled.ranks)
-            curves = self._fitted(SECOND, plain(noise.matrix))
-            self._scored(SECOND, plain(noise.matrix), baseline=True)
+            curves = self.fitted(SECOND, plain(noise.matrix))
+            self.scored(SECOND, plain(noise.matrix), baseline=True)
             return self._result(noise, SECOND, curves)
         found, curves, has_learned = self._estimated()
         asked = self.request.answer
@@ -176,8 +176,8 @@ class Course:
             return self._result(replace(found, answer="trusting", reason=NOTHING_LEARNED), FIRST, curves)
         gain, later = None, curves
         if asked != "trusting" and (asked != "auto" or may_correct(found)):
-            later = self._fitted(SECOND, plain(found.matrix))
-            sums, sizes, _ = self._scored(SECOND, plain(found.matrix))
+            later = self.fitted(SECOND, plain(found.matrix))
+            sums, sizes, _ = self.scored(SECOND, plain(found.matrix))
             gain = standard_errors(sums[0], sizes)
         answer, reason = chosen_answer(asked, found, gain, verified=False)
         noise = replace(found, answer=answer, reason=reason)
@@ -193,32 +193,34 @@ class Course:
 
     def _estimated(self) -> tuple[Noise, Any, bool]:
         """The estimated noise, the curves of the fits, and whether these learned anything."""
-        curves = self._fitted(FIRST, self._identity)
-        sums, sizes, counts = self._scored(FIRST, self._identity, baseline=True)
+        curves = self.fitted(FIRST, self.identity)
+        sums, sizes, counts = self.scored(FIRST, self.identity, baseline=True)
         labelled = self.rows.labelled
         groups = None if self.plan.group is None else np.unique(labelled.keys, return_inverse=True)[1]
         found = noise_from_counts(
-            self._cells, counts, self.rows.probabilities(read_models(self.work.folder, FIRST)), labelled.ranks,
+            self.cells, counts, self.rows.probabilities(read_models(self.work.folder, FIRST)), labelled.ranks,
             features=_filled(self.rows.features), prior_rate=self.request.prior_rate, random_state=self.request.seed,
             groups=groups,
         )  # fmt: skip
         likelier, cheaper = (standard_errors(one, sizes) for one in sums)
         return found, curves, likelier >= LIKELIER or cheaper >= CHEAPER
 
-    def _fitted(self, name: str, matrix: Matrix) -> tuple[tuple[float, ...], ...]:
+    def fitted(self, name: str, matrix: Matrix) -> tuple[tuple[float, ...], ...]:
+        """Train the models of a pass; their validation losses are returned."""
         tasks = [FitTask(fold, matrix, name) for fold in range(N_FOLDS)]
         words = "that trust the grades" if name == FIRST else "that correct for the noise"
         found = self.work.done(tasks, f"learning {N_FOLDS} models {words}")
         return tuple(tuple(one["curve"]) for one in found)
 
     @cached_property
-    def _cells(self) -> ScoreCells:
+    def cells(self) -> ScoreCells:
+        """Cells of the score, cut by the first models at quantiles of the sample."""
         return ScoreCells.from_sample(self.rows.probabilities(read_models(self.work.folder, FIRST)))
 
-    def _scored(self, name: str, matrix: Matrix, *, baseline: bool = False) -> tuple[Ints, Ints, Ints]:
+    def scored(self, name: str, matrix: Matrix, *, baseline: bool = False) -> tuple[Ints, Ints, Ints]:
         """Sums of gains by buckets, sizes of the buckets, and counts by cells of the score."""
         if name == FIRST:
-            write_cells(self.work.folder, name, self._cells)
+            write_cells(self.work.folder, name, self.cells)
         elif baseline:
             probabilities = self.rows.probabilities(read_models(self.work.folder, name))
             write_cells(self.work.folder, name, ScoreCells.from_sample(probabilities))

@@ -108,32 +108,33 @@ class ScoreTask:
 
     def run(self, folder: Path) -> Mapping[str, Any]:
         """Write the scores; the sums are returned."""
-        plan, part = read_plan(folder), read_plan(folder).parts[self.number]
-        frame = read_part(part, plan.read_columns)
-        labelled = plan.labels_in(frame, part)
-        models = read_models(folder, self.name)
+        plan, models = read_plan(folder), read_models(folder, self.name)
+        frame = read_part(plan.parts[self.number], plan.read_columns)
+        labelled = plan.labels_in(frame, plan.parts[self.number])
         scores = _own_scores(models, plan, frame, labelled)
         _write_arrays(folder / _score_file(self.name, self.number), {"scores": scores})
         graded = labelled.ranks >= 0
         ranks, folds = labelled.ranks[graded], labelled.folds[graded]
-        buckets = (labelled.keys[graded] // np.uint64(N_FOLDS) % np.uint64(N_BUCKETS)).astype(np.int64)
-        found = probabilities_of(models, scores[graded], folds)
+        found, more = probabilities_of(models, scores[graded], folds), {}
         if self.baseline:
-            shares = np.array(self.baseline)
-            likelier = _logs(_recorded(found, ranks)) - _logs(shares[ranks])
-            costs = decision_costs(self.decision, plan.n_classes)[ranks]
-            always = int(decide(shares[None], self.decision)[0])
-            cheaper = costs[:, always] - costs[np.arange(len(ranks)), decide(found, self.decision)]
-            gains = [likelier, cheaper]
+            gains = self._over_shares(found, ranks)
             more = {"counts": read_cells(folder, self.name).counts(found, ranks).ravel().tolist()}
         else:
-            before = probabilities_of(
-                read_models(folder, FIRST), read_scores(folder, FIRST, self.number)[graded], folds
-            )
+            earlier = read_scores(folder, FIRST, self.number)[graded]
+            before = probabilities_of(read_models(folder, FIRST), earlier, folds)
             under = combined(found, np.array(self.matrix))
-            gains, more = [_logs(_recorded(under, ranks)) - _logs(_recorded(before, ranks))], {}
-        return {"sums": [_bucket_sums(buckets, gain) for gain in gains],
-                "sizes": np.bincount(buckets, minlength=N_BUCKETS).tolist(), **more}  # fmt: skip
+            gains = [_logs(_recorded(under, ranks)) - _logs(_recorded(before, ranks))]
+        # Not by the remainder of the fold, which would leave most groups of rows empty.
+        buckets = (labelled.keys[graded] // np.uint64(N_FOLDS) % np.uint64(N_BUCKETS)).astype(np.int64)
+        sizes = np.bincount(buckets, minlength=N_BUCKETS).tolist()
+        return {"sums": [_bucket_sums(buckets, gain) for gain in gains], "sizes": sizes, **more}
+
+    def _over_shares(self, found: Floats, ranks: Ints) -> list[Floats]:
+        """How much likelier the records are, and how much cheaper decisions, than by the shares of the classes."""
+        shares, rows = np.array(self.baseline), np.arange(len(ranks))
+        costs = decision_costs(self.decision, len(shares))[ranks]
+        cheaper = costs[:, int(decide(shares[None], self.decision)[0])] - costs[rows, decide(found, self.decision)]
+        return [_logs(_recorded(found, ranks)) - _logs(shares[ranks]), cheaper]
 
 
 @dataclass(frozen=True)
