@@ -198,7 +198,7 @@ class Course:
         labelled = self.rows.labelled
         groups = None if self.plan.group is None else np.unique(labelled.keys, return_inverse=True)[1]
         found = noise_from_counts(
-            self.cells, counts, self.rows.probabilities(read_models(self.work.folder, FIRST)), labelled.ranks,
+            self.cells, counts, self._first_probabilities, labelled.ranks,
             features=_filled(self.rows.features), prior_rate=self.request.prior_rate, random_state=self.request.seed,
             groups=groups,
         )  # fmt: skip
@@ -215,7 +215,11 @@ class Course:
     @cached_property
     def cells(self) -> ScoreCells:
         """Cells of the score, cut by the first models at quantiles of the sample."""
-        return ScoreCells.from_sample(self.rows.probabilities(read_models(self.work.folder, FIRST)))
+        return ScoreCells.from_sample(self._first_probabilities)
+
+    @cached_property
+    def _first_probabilities(self) -> Floats:
+        return self.rows.probabilities(read_models(self.work.folder, FIRST))
 
     def scored(self, name: str, matrix: Matrix, *, baseline: bool = False) -> tuple[Ints, Ints, Ints]:
         """Sums of gains by buckets, sizes of the buckets, and counts by cells of the score."""
