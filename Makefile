@@ -1,5 +1,5 @@
 # Every target sets up what it needs in .venv first; a second run starts at once.
-.PHONY: help demo test check bench contestants docs wheel notebooks lint types layers dependencies unit oldest slow fuzz format clean
+.PHONY: help demo test check bench evidence contestants docs wheel notebooks lint types layers dependencies unit oldest slow fuzz format clean
 bin := .venv/bin
 export ORDINOISE_DATA ?= $(wildcard $(abspath ../shared/data))
 # Workers for the tests; numerical libraries stay on one thread each, so that they do not fight.
@@ -22,6 +22,10 @@ bench: ## Speed beside PyTorch, then a quick study of accuracy beside other libr
 	@tools/setup bench
 	@$(bin)/python -m studies.steps
 	@$(bin)/python -m studies.accuracy --quick
+
+evidence: ## Every figure of the documentation, in pieces: skips what was run since the package changed (many hours)
+	@tools/setup bench
+	@$(bin)/python -m studies.evidence
 
 contestants: ## Install what the benchmarks compare with
 	@tools/setup bench
@@ -75,7 +79,9 @@ fuzz: ## Fuzzed inputs over every reader and verb (an hour; FUZZ_SECONDS, FUZZ_I
 
 wheel: ## The package as pip installs it, into dist, tried in an empty environment
 	@tools/setup test
+	rm -rf dist
 	$(bin)/uv build --quiet --out-dir dist
+	$(bin)/twine check --strict dist/*.whl dist/*.tar.gz
 	$(bin)/python -m pytest -q -m slow tests/test_wheel.py
 
 format: ## Rewrite the code in the house format

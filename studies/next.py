@@ -4,6 +4,7 @@ Rows with recorded labels are verified in steps, by `verification_gain`, by susp
 record and truth), by entropy of the posterior, or at random; after each step the model is fitted again. The model is
 our linear network with the softmax head under the forward correction, with the noise matrix known: quick enough for
 thousands of fits, and the rules see the same model. Sets with at most ten columns get their squares and products.
+`studies.verified` does the same with the front door and the noise estimated.
 
     python -m studies.next --seeds 5 [--first-seed 0] [--data-dir DIR]
 """
@@ -48,14 +49,17 @@ class Pool:
     folds: Ints
 
 
-def pool_of(name: str, seed: int, data_dir: str | None, most_rows: int = MOST_ROWS) -> Pool:
-    """At most half of the rows of a data set, with corrupted labels, and other rows to test on."""
+def pool_of(name: str, seed: int, data_dir: str | None, most_rows: int = MOST_ROWS, *, products: bool = True) -> Pool:
+    """At most half of the rows of a data set, with corrupted labels, and other rows to test on.
+
+    With `products`, sets with at most ten columns get their squares and products.
+    """
     data = load(name, data_dir)
     assert isinstance(data, OrdinalDataset)
     rng = np.random.default_rng([seed, 1])
     order = rng.permutation(len(data.labels))
     features = StandardScaler().fit_transform(np.asarray(data.features, dtype=np.float64))
-    if features.shape[1] <= 10:
+    if products and features.shape[1] <= 10:
         features = StandardScaler().fit_transform(PolynomialFeatures(2, include_bias=False).fit_transform(features))
     size = min(most_rows, len(order) // 2)
     rows, test = order[:size], order[size : size + 4000]
@@ -120,13 +124,13 @@ def curve(pool: Pool, pick: str, seed: int) -> list[float]:
     return errors
 
 
-def labels_to_reach(errors: Sequence[float], wanted: float) -> float:
-    """Verified labels until the error is first at most `wanted`, between the steps by a straight line."""
+def labels_to_reach(errors: Sequence[float], wanted: float, size: int = STEP) -> float:
+    """Verified labels until the error is first at most `wanted`, between the steps of `size` by a straight line."""
     for step in range(1, len(errors)):
         if errors[step] <= wanted:
             before, after = errors[step - 1], errors[step]
             part = 1.0 if before <= after else (before - wanted) / (before - after)
-            return STEP * (step - 1 + min(max(part, 0.0), 1.0))
+            return size * (step - 1 + min(max(part, 0.0), 1.0))
     return float("inf")
 
 

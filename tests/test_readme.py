@@ -1,11 +1,14 @@
-"""The README's code runs as it stands."""
+"""The README's code runs as it stands, and its links work where it is shown."""
 
+import doctest
 import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import ordinoise
 from ordinoise.noise import inverse_decay
 
 README = Path(__file__).parents[1] / "README.md"
@@ -38,12 +41,6 @@ def test_the_example_with_a_model_of_your_own_says_how_many_labels_are_wrong(
     assert "suggested" in names
 
 
-def test_the_last_example_is_better_with_the_noise_known_or_estimated(capsys: pytest.CaptureFixture[str]) -> None:
-    trusted, known, estimated = (float(line) for line in _printed(_blocks()[2], capsys))
-    assert known > trusted
-    assert estimated > trusted
-
-
 def test_every_make_target_named_in_the_readme_exists() -> None:
     makefile = (README.parent / "Makefile").read_text()
     for target in re.findall(r"make ([a-z]+)", README.read_text()):
@@ -64,3 +61,44 @@ def test_every_step_of_a_workflow_is_a_make_target(workflow: Path) -> None:
 def test_every_file_linked_from_the_readme_exists() -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", README.read_text()):
         assert (README.parent / link).exists(), link
+
+
+# What PyPI shows ----------------------------------------------------------------------------------------
+
+
+def _relative(text: str) -> list[str]:
+    return re.findall(r"\]\((?!https?:)([^)]+)\)", text)
+
+
+def test_the_long_description_has_no_relative_link_with_or_without_an_address() -> None:
+    description = pytest.importorskip("tools.long_description", reason="needs hatchling")
+    readme = README.read_text()
+    assert _relative(readme)
+    assert _relative(description.long_description(readme, None, "1.0")) == []
+    linked = description.long_description(readme, "https://example.org/ordinoise/", "1.0")
+    assert _relative(linked) == []
+    assert linked.count("https://example.org/ordinoise/raw/v1.0/docs/_static/") == readme.count("](docs/_static/")
+    assert doctest.testmod(description).failed == 0
+
+
+def test_without_an_address_no_picture_and_no_caption_is_left() -> None:
+    description = pytest.importorskip("tools.long_description", reason="needs hatchling")
+    text = description.long_description(
+        "One.\n\n![A](a.png)\n\n*A caption.*\n\n[Two](b.md) and *three*.\n", None, "1.0"
+    )
+    assert text == "One.\n\nTwo and *three*.\n"
+
+
+def test_the_version_is_the_same_in_the_package_the_changelog_and_the_citation() -> None:
+    changelog, citation = ((README.parent / name).read_text() for name in ("CHANGELOG.md", "CITATION.cff"))
+    headings = re.findall(r"^## (.*)", changelog, flags=re.M)
+    assert headings[0] == "Unreleased"
+    assert headings[1].split()[0] == ordinoise.__version__
+    assert re.findall(r"^version: (.*)", citation, flags=re.M) == [ordinoise.__version__]
+
+
+def test_every_python_of_the_classifiers_is_in_the_matrix_of_the_workflow() -> None:
+    project = tomllib.loads((README.parent / "pyproject.toml").read_text())["project"]
+    named = [text.split(" :: ")[2] for text in project["classifiers"] if re.search(r":: 3\.\d+", text)]
+    workflow = (README.parent / ".github" / "workflows" / "test.yml").read_text()
+    assert re.findall(r'"(3\.\d+)"', re.findall(r"python: \[.*\]", workflow)[0]) == named

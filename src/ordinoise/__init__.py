@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ordinoise.scoring import evaluate as evaluate
     from ordinoise.scoring import noise_corrected as noise_corrected
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 _ORIGINS = {
     "AnchorPoints": "estimation",

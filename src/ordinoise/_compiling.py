@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+
+_logger = logging.getLogger("ordinoise.compiling")
+_told: set[str] = set()
+SENTENCE = "some functions are compiled, which takes 10 to 30 seconds and happens once on this computer"
 
 
 def compiled_and_kept(function: Callable[..., Any], **options: Any) -> Any:
@@ -30,10 +35,14 @@ def _tolerate_failures(cache: Any) -> None:
 
     def load_or_forget(*arguments: Any) -> Any:
         try:
-            return load(*arguments)
+            found = load(*arguments)
         except Exception:  # unpickling damaged data can raise anything
             _quietly(cache.flush)
-            return None
+            found = None
+        if found is None and not _told:
+            _told.add(SENTENCE)
+            _logger.info(SENTENCE)
+        return found
 
     cache.load_overload = load_or_forget
     cache.save_overload = lambda *arguments: _quietly(save, *arguments)

@@ -98,6 +98,19 @@ def new_folder(argument: str, path: Path) -> Iterator[Path]:
         raise
 
 
+@contextmanager
+def unfinished_folder(path: Path) -> Iterator[Path]:
+    """A hidden place beside `path` for a folder of finished parts of the work; it stays if the work is stopped."""
+    folder = unfinished(path)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def unfinished(path: Path) -> Path:
+    """Where a stopped run leaves the finished parts of its work on `path`."""
+    return path.absolute().parent / f".{path.name}-unfinished"
+
+
 def _temporary_name(path: Path) -> Path:
     """A new hidden name beside `path`."""
     return path.absolute().parent / f".{path.name}-{secrets.token_hex(4)}"

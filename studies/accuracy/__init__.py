@@ -5,7 +5,7 @@ from studies.accuracy.contests import CUTS, PRESETS, Contest, Preset, plan
 from studies.accuracy.measurement import processes, run
 from studies.accuracy.pages import write_csv, write_markdown
 from studies.accuracy.problems import Problem, noise_matrix_for, problem_of
-from studies.accuracy.ranks import Ranks, critical_difference, mean_ranks
+from studies.accuracy.ranks import Ranks, comparisons, critical_difference, mean_ranks
 from studies.accuracy.summary import METRICS, Line, summary
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Preset",
     "Problem",
     "Ranks",
+    "comparisons",
     "critical_difference",
     "mean_ranks",
     "missing",

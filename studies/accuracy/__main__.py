@@ -32,6 +32,9 @@ def accuracy(
 ) -> None:
     """Compare our learners with those of other libraries, with and without label noise. Run again to resume.
 
+    Every result is also kept in studies/results/accuracy.csv, from which the next run continues; remove it to measure
+    anew.
+
     Example: python -m studies.accuracy --quick --data-dir DIR
 
     Parameters
@@ -47,7 +50,7 @@ def accuracy(
     contestants
         Some of the learners; by default all those whose packages are installed.
     noises
-        Some of uniform, conditional, adjacent, none.
+        Some of uniform, conditional, adjacent, perceived, none.
     splits
         Random splits per set; ten by default.
     max_rows
@@ -61,8 +64,9 @@ def accuracy(
 
     from ordinoise._files import own_folder
     from ordinoise.app.cli._console import TrialProgress, console
-    from ordinoise.paper.runs import ResultStore, run_plan, trial_key
+    from ordinoise.paper.runs import run_plan, trial_key
     from studies.accuracy import missing, plan, processes, run
+    from studies.results import FOLDER, kept
 
     contests = plan(
         "quick" if quick else "default", datasets=datasets, contestants=contestants, noises=noises, splits=splits,
@@ -74,7 +78,7 @@ def accuracy(
         terminal.print(*absent.values(), sep="\n", markup=False)
     folder = None if data_dir is None else str(data_dir.expanduser().resolve())
     with (
-        ResultStore(out / STORE) as store,
+        kept(FOLDER / "accuracy.csv", out / STORE) as store,
         processes(workers) as pool,
         TrialProgress(terminal) as progress,
     ):
@@ -108,7 +112,7 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dic
         except ValueError:  # too few entries or problems to rank
             continue
         shown[name] = dict(zip(ranks.entries, ranks.mean_ranks, strict=True))
-        title = f"Mean ranks by mean absolute error, {name} labels, {ranks.n_blocks} problems"
+        title = f"Mean ranks by mean absolute error, {name} labels, {ranks.n_sets} sets"
         terminal.print(f"\n[bold]{title}[/] (critical difference {ranks.critical_difference:.2f})")
         for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True):
             terminal.print(f"  {rank:5.2f}  {entry}", highlight=False, markup=False)

@@ -15,7 +15,7 @@ from ordinoise._files import write_whole
 from ordinoise.paper.runs.store import StoredResult
 from studies.accuracy.contestants import CONTESTANTS
 from studies.accuracy.contests import NOISE_NAMES
-from studies.accuracy.ranks import ALPHA, Ranks, mean_ranks
+from studies.accuracy.ranks import ALPHA, MARGIN, Ranks, comparisons, mean_ranks
 from studies.accuracy.summary import ERROR, METRICS, Line, oracle_entries, summary
 
 NOISE_WORDS = {
@@ -25,6 +25,8 @@ NOISE_WORDS = {
     "perceived": "Noise of the item: its place by a ridge regression, seen with a normal error of half a grade",
     "none": "Clean labels",
 }
+
+FRONT_DOOR = "ordinoise"
 
 NOTES = """\
 All contestants learn from the same splits, 80 % training and 20 % test rows (MSLR is split by query), with noise in the
@@ -75,15 +77,35 @@ def _rank_parts(results: Sequence[StoredResult]) -> Iterator[str]:
         yield _rank_words(ranks)
         rows = [[entry, f"{rank:.2f}"] for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True)]
         yield _table(["entry", "mean rank"], rows)
+        yield from _comparison_parts(results, noisy)
 
 
 def _rank_words(ranks: Ranks) -> str:
     words = (
-        f"Mean absolute error, {ranks.n_blocks} blocks of a set and a noise. Friedman "
-        f"chi-squared {ranks.statistic:.1f}, p = {ranks.p_value:.2g}; ranks that differ by less than "
-        f"{ranks.critical_difference:.2f} do not differ at {ALPHA:g} (Nemenyi)."
+        f"Mean absolute error, {ranks.n_blocks} blocks of a set and a noise, averaged within {ranks.n_sets} sets "
+        f"first. Friedman over sets: chi-squared {ranks.statistic:.1f}, p = {ranks.p_value:.2g}; ranks that differ by "
+        f"less than {ranks.critical_difference:.2f} do not differ at {ALPHA:g} (Nemenyi, sets as blocks)."
     )
     return words + (f" Skipped, without a result on some block: {', '.join(ranks.skipped)}." if ranks.skipped else "")
+
+
+def _comparison_parts(results: Sequence[StoredResult], noisy: bool) -> Iterator[str]:
+    """The front door beside every other entry."""
+    found = comparisons(results, FRONT_DOOR, noisy=noisy)
+    if not found:
+        return
+    yield (
+        f"How much lower the error of `{FRONT_DOOR}` is: mean over sets and 95 % interval by a bootstrap over sets; "
+        f"and how probable it is that on most sets `{FRONT_DOOR}` is better, equal within {MARGIN:g}, or worse, by the "
+        "Bayesian signed-rank test."
+    )
+    heads = ["entry", "sets", "lower by", "95 % interval", "better", "equal", "worse"]
+    rows = [
+        [entry, str(one.n_sets), f"{one.mean:+.3f}", f"{one.low:+.3f} to {one.high:+.3f}"]
+        + [f"{chance:.0%}" for chance in (one.better, one.equal, one.worse)]
+        for entry, one in sorted(found.items(), key=lambda pair: pair[1].mean)
+    ]
+    yield _table(heads, rows)
 
 
 def _noise_parts(lines: Sequence[Line]) -> Iterator[str]:

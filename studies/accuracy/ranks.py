@@ -1,4 +1,8 @@
-"""Mean ranks of the entries over all problems, with Friedman's test and Nemenyi's critical difference."""
+"""Ranks of the entries over data sets, and how much better one of them is than each other.
+
+The blocks of one set (its noises, its cuts) are not independent: they are averaged first, and the set is the unit of
+Friedman's test, of Nemenyi's critical difference, and of the comparisons of `studies.paired`.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,19 @@ import numpy as np
 from ordinoise._validation import Floats, complain
 from ordinoise.paper.runs.store import StoredResult
 from studies.accuracy.summary import ERROR, Line, oracle_entries, summary
+from studies.paired import Comparison, by_set, compared
 
 ALPHA = 0.05
 """Level of the critical difference, by custom."""
 
+MARGIN = 0.005
+"""Differences of mean absolute errors below it count as none: half of the last digit that tables show. Chosen by no
+run."""
+
 
 @dataclass(frozen=True)
 class Ranks:
-    """Mean ranks of entries by mean absolute error over blocks, 1 for the best.
+    """Mean ranks of entries by mean absolute error, 1 for the best; averaged within each set, then over sets.
 
     Attributes
     ----------
@@ -25,10 +34,10 @@ class Ranks:
         From the best to the worst.
     mean_ranks : tuple of float
         One per entry; equal errors share a rank.
-    n_blocks : int
-        Number of pairs of a set and a noise.
+    n_blocks, n_sets : int
+        Number of pairs of a set and a noise, and of sets.
     statistic, p_value : float
-        Friedman's test that all entries are equally good.
+        Friedman's test that all entries are equally good, with sets as blocks.
     critical_difference : float
         Nemenyi's: mean ranks that differ by less do not differ significantly at the level `ALPHA`.
     skipped : tuple of str
@@ -38,6 +47,7 @@ class Ranks:
     entries: tuple[str, ...]
     mean_ranks: tuple[float, ...]
     n_blocks: int
+    n_sets: int
     statistic: float
     p_value: float
     critical_difference: float
@@ -45,10 +55,9 @@ class Ranks:
 
 
 def mean_ranks(results: Iterable[StoredResult], *, noisy: bool = True) -> Ranks:
-    """Ranks of the entries, averaged over all blocks; in each block, errors are averaged over the splits first.
+    """Ranks of the entries; errors are averaged over the splits first, ranks within sets before they are over sets.
 
-    Entries that are given the noise matrix are not ranked. The noises of one set are not independent, as the test
-    assumes: take the critical difference as a guide.
+    Entries that are given the noise matrix are not ranked.
 
     Parameters
     ----------
@@ -57,48 +66,85 @@ def mean_ranks(results: Iterable[StoredResult], *, noisy: bool = True) -> Ranks:
     noisy : bool, default=True
         Whether to rank on noisy or on clean training labels.
     """
-    lines = [line for line in summary(results) if (line.noise != "none") == noisy]
-    entries = [entry for entry in dict.fromkeys(line.entry for line in lines) if entry not in oracle_entries()]
-    table = _table(lines, entries)
+    blocks, entries, table = _table(results, noisy)
     complete = np.flatnonzero(np.isfinite(table).all(axis=0))
     ranked = [entries[column] for column in complete]
-    return _ranks(ranked, table[:, complete], tuple(entry for entry in entries if entry not in ranked))
+    return _ranks(ranked, table[:, complete], blocks, tuple(entry for entry in entries if entry not in ranked))
 
 
-def _table(lines: Sequence[Line], entries: Sequence[str]) -> Floats:
-    """Mean errors of shape (n_blocks, n_entries), NaN where there is none."""
+def comparisons(results: Iterable[StoredResult], first: str, *, noisy: bool = True) -> dict[str, Comparison]:
+    """How much lower the error of an entry is than that of each other, over the sets that both have results on.
+
+    Parameters
+    ----------
+    results : iterable of StoredResult
+        From `run_plan`.
+    first : str
+        The entry that is compared with all others.
+    noisy : bool, default=True
+        Whether to compare on noisy or on clean training labels.
+
+    Returns
+    -------
+    dict of str to Comparison
+        By the name of the other entry, in the order of the results; empty if `first` has no results.
+    """
+    blocks, entries, table = _table(results, noisy)
+    if first not in entries:
+        return {}
+    differences = table - table[:, [entries.index(first)]]
+    found = {}
+    for entry, column in zip(entries, differences.T, strict=True):
+        both = np.flatnonzero(np.isfinite(column))
+        if entry != first and len(both):
+            found[entry] = compared(by_set([_set_of(blocks[at]) for at in both], column[both]), MARGIN)
+    return found
+
+
+def _table(results: Iterable[StoredResult], noisy: bool) -> tuple[list[tuple[str, str]], list[str], Floats]:
+    """Blocks, entries that are not given the matrix, and their mean errors, NaN where there is none."""
+    lines: list[Line] = [line for line in summary(results) if (line.noise != "none") == noisy]
     blocks = list(dict.fromkeys(line.block for line in lines))
+    entries = [entry for entry in dict.fromkeys(line.entry for line in lines) if entry not in oracle_entries()]
     table = np.full((len(blocks), len(entries)), np.nan)
     for line in lines:
         if line.entry in entries:
             table[blocks.index(line.block), entries.index(line.entry)] = line.means[ERROR]
-    return table
+    return blocks, entries, table
 
 
-def _ranks(entries: Sequence[str], table: Floats, skipped: tuple[str, ...]) -> Ranks:
+def _set_of(block: tuple[str, str]) -> str:
+    """The set of a block: two cuts of one target are one set."""
+    return block[0].partition(",")[0]
+
+
+def _ranks(entries: Sequence[str], table: Floats, blocks: Sequence[tuple[str, str]], skipped: tuple[str, ...]) -> Ranks:
     from scipy.stats import friedmanchisquare, rankdata
 
-    n_blocks, n_entries = table.shape
-    if n_entries < 3 or n_blocks < 2:
-        raise complain("results", "hold 3 entries with 2 blocks in common", f"{n_entries} with {n_blocks}")
-    means = rankdata(table, axis=1).mean(axis=0)
+    sets = [_set_of(block) for block in blocks]
+    n_sets, n_entries = len(set(sets)), len(entries)
+    if n_entries < 3 or n_sets < 2:
+        raise complain("results", "hold 3 entries with 2 sets in common", f"{n_entries} with {n_sets}")
+    of_sets = np.column_stack([by_set(sets, column) for column in rankdata(table, axis=1).T])
+    means = of_sets.mean(axis=0)
     order = np.argsort(means, kind="stable")
-    test = friedmanchisquare(*table.T)
+    test = friedmanchisquare(*of_sets.T)
     return Ranks(
         entries=tuple(entries[place] for place in order),
         mean_ranks=tuple(means[order].tolist()),
-        n_blocks=n_blocks,
+        n_blocks=len(blocks),
+        n_sets=n_sets,
         statistic=float(test.statistic),
         p_value=float(test.pvalue),
-        critical_difference=critical_difference(n_entries, n_blocks),
+        critical_difference=critical_difference(n_entries, n_sets),
         skipped=skipped,
     )
 
 
-def critical_difference(n_entries: int, n_blocks: int, alpha: float = ALPHA) -> float:
+def critical_difference(n_entries: int, n_sets: int, alpha: float = ALPHA) -> float:
     """Smallest significant difference of two mean ranks (Nemenyi).
 
-    ``q sqrt(k (k + 1) / (6 n))`` for k entries and n blocks, with q the quantile of the studentized range divided by
+    ``q sqrt(k (k + 1) / (6 n))`` for k entries and n sets, with q the quantile of the studentized range divided by
     the square root of two.
 
     Examples
@@ -109,4 +155,4 @@ def critical_difference(n_entries: int, n_blocks: int, alpha: float = ALPHA) -> 
     from scipy.stats import studentized_range
 
     quantile = studentized_range.ppf(1 - alpha, n_entries, np.inf) / np.sqrt(2)
-    return float(quantile * np.sqrt(n_entries * (n_entries + 1) / (6 * n_blocks)))
+    return float(quantile * np.sqrt(n_entries * (n_entries + 1) / (6 * n_sets)))

@@ -21,8 +21,9 @@ from ordinoise.audit import LabelIssues, WrongCount, find_label_issues, issues_f
 from ordinoise.audit import issues as issues_module
 from ordinoise.audit.count import wrong_count
 from ordinoise.audit.folds import out_of_fold_probabilities
-from ordinoise.audit.posterior import calibrated, deconvolved, likelihood_of
+from ordinoise.audit.posterior import calibrated, likelihood_of
 from ordinoise.estimation import AnchorPoints
+from ordinoise.noise.deconvolution import deconvolved
 from strategies import Floats, Ints, noise_matrices
 
 # Nothing symmetric in it: a transposed use changes every number.

@@ -1,16 +1,29 @@
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from ordinoise import corrupt, inverse_decay
+from export.runtime import answers
+from ordinoise import adjacent, corrupt, inverse_decay, load_model
+from ordinoise.classifiers import ordinal
 from ordinoise.classifiers.blend import mixture
-from ordinoise.classifiers.blend.members import Fitted, LinearCandidate, NetworkCandidate, NetworkModel, Recorded
+from ordinoise.classifiers.blend.members import (
+    Fitted,
+    LinearCandidate,
+    NetworkCandidate,
+    NetworkModel,
+    Recorded,
+    TreesCandidate,
+    TreesModel,
+    continued,
+)
 from ordinoise.classifiers.blend.mixture import fitted_blend
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.datasets import synthetic
+from ordinoise.learners.boosting import BoosterSettings
 
 
 @dataclass
@@ -80,6 +93,51 @@ def test_the_corrected_networks_start_from_the_trusting_ones() -> None:
     assert candidate.continued(model).patience == 4
     assert LinearCandidate().continued(model).start is model.network
     assert NetworkCandidate((4,), 0.003, stops=True).continued(model).start is None
+
+
+def _trees() -> tuple[TreesCandidate, Recorded, TreesModel]:
+    features = np.random.default_rng(1).normal(size=(60, 2))
+    table = Table(features, Filling.of(features, ()))
+    data = Recorded(table, np.digitize(features[:, 0], [-0.5, 0.5]), np.ones(60), adjacent(3, 0.2, 0.1)[None])
+    candidate = TreesCandidate("softmax", BoosterSettings(min_child_samples=5, n_jobs=1), max_rounds=3)
+    model = candidate.fit(replace(data, matrices=np.eye(3)[None]), np.arange(40), np.arange(40, 60), 0).model
+    assert isinstance(model, TreesModel)
+    return candidate, data, model
+
+
+def test_softmax_trees_are_deconvolved_under_the_correction_row_by_row() -> None:
+    candidate, data, model = _trees()
+    corrected = continued(candidate, model, data).fit(data, np.arange(40), np.arange(40, 60), 0).model
+    assert isinstance(corrected, TreesModel)
+    assert corrected.ensemble is model.ensemble
+    recorded, found = (one.probabilities(data.table) for one in (model, corrected))
+    again = found @ data.matrices[0]
+    assert np.abs(again - recorded).mean() < np.abs(found - recorded).mean() / 3
+    alone = corrected.probabilities(data.table.rows(np.arange(5)))
+    np.testing.assert_allclose(alone, found[:5], rtol=1e-12)
+
+
+def test_ordered_trees_and_those_of_verified_rows_are_grown_anew() -> None:
+    candidate, data, model = _trees()
+    assert continued(replace(candidate, head="ordered"), model, data).head == "ordered"  # type: ignore[attr-defined]
+    assert continued(candidate, model, replace(data, index=np.zeros(60, dtype=np.int64))) is candidate
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_a_model_with_deconvolved_trees_is_saved_and_exported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(ordinal, "FEW_ROWS", 0)
+    data = synthetic(60, random_state=0)
+    recorded = corrupt(data.labels, inverse_decay(4, 0.15), random_state=0)
+    model = OrdinalClassifier("boosting", answer="corrected", n_folds=2, n_rounds=1, random_state=0)
+    model.fit(data.features, recorded)
+    assert all(one.records is not None for one in model.models_["softmax trees"])  # type: ignore[attr-defined]
+    before = model.predict_proba(data.features)
+    model.save(tmp_path / "model")
+    assert np.array_equal(load_model(tmp_path / "model").predict_proba(data.features), before)
+    model.to_onnx(tmp_path / "model.onnx", dtype="float64")
+    label, probabilities = answers(tmp_path / "model.onnx", data.features)
+    np.testing.assert_array_equal(label, model.predict(data.features))
+    np.testing.assert_allclose(probabilities, before, atol=1e-6)
 
 
 @pytest.mark.slow

@@ -200,6 +200,21 @@ def test_information_of_settled_labels_is_the_mean_square_of_their_gradient(matr
     assert np.abs(np.cov(gradients.T) - added).max() < 0.15 * np.abs(added).max()
 
 
+def test_repeated_verdicts_beside_an_all_but_impossible_one_count_as_often_as_they_were_given() -> None:
+    log_clean, log_noise = np.log([[1.0 - 1e-300, 1e-310]]), np.log(adjacent(2, up=0.1, down=0.2))
+    logs = log_clean, log_noise, np.log(np.exp(log_clean) @ np.exp(log_noise))
+    slopes = np.arange(6.0).reshape(1, 2, 3), np.arange(4.0).reshape(1, 2, 2)
+    found = []
+    for count in (1.0, 5.0):
+        gradient, information = np.zeros(4), np.zeros((4, 4))
+        Verdicts(np.eye(2)[None], np.zeros((1, 4), dtype=np.int64), np.array([count])).add_slopes(
+            logs, *slopes, gradient, information
+        )
+        found.append((gradient, information))
+    assert_allclose(found[1][0], 5 * found[0][0])
+    assert_allclose(found[1][1], 5 * found[0][1])
+
+
 @pytest.mark.slow
 def test_verdicts_of_one_who_errs_are_no_proof_of_noise_and_do_not_bias_the_estimate() -> None:
     """A verifier who errs in a tenth of the rows, most of them right: taken at their word, they show wrong records."""

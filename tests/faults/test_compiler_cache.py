@@ -6,10 +6,12 @@ import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
 
+from ordinoise import _compiling
 from ordinoise._compiling import compiled_and_kept
 
 FIT = """
@@ -75,3 +77,16 @@ def test_a_read_only_installation_and_home_can_fit() -> None:
         pytest.skip("no mount namespace could be had: that takes root")
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 0
+
+
+def test_a_first_compilation_is_told_once(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    class Empty:
+        load_overload = save_overload = flush = staticmethod(lambda *_: None)
+
+    monkeypatch.setattr(_compiling, "_told", set())
+    cache: Any = Empty()
+    _compiling._tolerate_failures(cache)
+    with caplog.at_level("INFO", logger="ordinoise.compiling"):
+        assert cache.load_overload() is None
+        cache.load_overload()
+    assert caplog.messages == [_compiling.SENTENCE]

@@ -159,6 +159,30 @@ def test_signals_are_handled_as_before_after_a_verb() -> None:
 
 
 @pytest.mark.slow
+def test_a_killed_audit_of_many_rows_continues_to_the_same_labels(tmp_path: Path) -> None:
+    data = synthetic(1000, random_state=0)
+    rows = [f"{x[0]:.4f},{x[1]:.4f},{y}" for x, y in zip(data.features, data.labels, strict=True)]
+    (tmp_path / "table.csv").write_text("\n".join(["x1,x2,grade", *rows]) + "\n")
+    words = ["audit", str(tmp_path / "table.csv"), "--target", "grade", "--jobs", "1", "--out"]
+    slowly = "import ordinoise.classifiers.blend.mixture as work\nwork.LEAST_SECONDS = 0.0\n"
+    script = slowly + "import sys\nfrom ordinoise.app.cli import main\nmain(sys.argv[1:])\n"
+    running = subprocess.Popen([sys.executable, "-c", script, *words, str(tmp_path / "out")], stdout=subprocess.DEVNULL)
+    unfinished, deadline = tmp_path / ".out-unfinished", time.monotonic() + 120
+    while len(list(unfinished.glob("*.fit"))) < 6 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    assert not (tmp_path / "out").exists()
+    again = subprocess.run(
+        [sys.executable, "-c", script, *words, str(tmp_path / "out")], capture_output=True, text=True, check=True
+    )
+    assert again.stderr.startswith("Continues a run that was stopped")
+    assert not unfinished.exists()
+    assert run(*words, tmp_path / "whole").code == 0
+    assert (tmp_path / "out" / "labels.csv").read_bytes() == (tmp_path / "whole" / "labels.csv").read_bytes()
+
+
+@pytest.mark.slow
 def test_the_next_run_removes_what_a_killed_one_left(table: Path) -> None:
     out = table.parent / "out"
     for _ in range(2):

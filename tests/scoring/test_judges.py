@@ -395,3 +395,8 @@ def test_intervals_cover_as_promised(n_classes: int, n_human: int) -> None:
     assert (mean > 0.93 - 3 * np.sqrt(0.05 * 0.95 / 800)).all()
     ours, human, ppi, _ = np.mean(widths, axis=0)[:, 0]
     assert ours < min(human, ppi)
+
+
+def test_a_word_among_numbers_is_the_one_that_is_shown() -> None:
+    with pytest.raises(ValueError, match="human must hold numbers if no order is given, got text such as 'x'"):
+        judge([1, 2, 3, 1], ["1", "2.5", "x", "3"])

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import friedmanchisquare
 
 from ordinoise.paper.runs import StoredResult
-from studies.accuracy import critical_difference, mean_ranks
+from studies.accuracy import comparisons, critical_difference, mean_ranks
 from studies.accuracy.pictures import _bars, write_ranks
 from study_results import stored
 
@@ -70,9 +70,43 @@ def test_an_entry_that_lacks_a_block_is_skipped_by_name() -> None:
     assert ranks.n_blocks == 4
 
 
+def test_the_noises_of_one_set_count_as_one_set() -> None:
+    twice = [*results(), *(stored(name, 0.1 * place, noise="adjacent") for place, name in enumerate(NAMES[::-1]))]
+    ranks = mean_ranks(twice)
+    assert (ranks.n_blocks, ranks.n_sets) == (5, 4)
+    # Boston: ranks 1, 2, 3, 4 and 4, 3, 2, 1 are 2.5 each; the other three sets are those of the table.
+    assert dict(zip(ranks.entries, ranks.mean_ranks, strict=True)) == {
+        NAMES[0]: (2.5 + 2 + 1 + 1) / 4,
+        NAMES[1]: (2.5 + 1 + 2 + 2) / 4,
+        NAMES[2]: (2.5 + 3 + 4 + 3) / 4,
+        NAMES[3]: (2.5 + 4 + 3 + 4) / 4,
+    }
+    assert ranks.critical_difference == critical_difference(4, 4)
+
+
+def test_two_cuts_of_one_target_are_one_set() -> None:
+    cuts = [
+        stored(name, 0.1 * place, dataset="california", cut=cut)
+        for cut in ("equal_width", "equal_frequency")
+        for place, name in enumerate(NAMES)
+    ]
+    assert mean_ranks([*results(), *cuts]).n_sets == 5
+
+
+def test_one_entry_is_compared_with_every_other_by_the_means_of_sets() -> None:
+    found = comparisons(
+        [*results(), *(stored("mord", 0.7, noise="adjacent"), stored(NAMES[0], 0.2, noise="adjacent"))], NAMES[0]
+    )
+    assert list(found) == list(NAMES[1:])
+    assert found["mord"].mean == pytest.approx(((0.1 + 0.5) / 2 - 0.1 + 0.1 + 0.1) / 4)
+    assert found["mord"].n_sets == 4
+    assert found["rounded regression"].better > 0.9
+    assert comparisons(results(), "ordinoise") == {}
+
+
 def test_too_few_entries_to_rank_are_refused_with_a_sentence() -> None:
     two = [result for result in results() if result.trial["contestant"] in NAMES[:2]]
-    with pytest.raises(ValueError, match="results must hold 3 entries with 2 blocks in common, got 2 with 4"):
+    with pytest.raises(ValueError, match="results must hold 3 entries with 2 sets in common, got 2 with 4"):
         mean_ranks(two)
 
 

@@ -52,11 +52,17 @@ class WordContribution(Contribution):
 
 @dataclass(frozen=True)
 class Similar:
-    """A row that is similar to a suspect, with its recorded grade and its cells as text."""
+    """A row that is similar to a suspect: its recorded grade, its cells as text, its settled grade if it has one."""
 
     row: int
     recorded: str
     cells: tuple[str | None, ...]
+    settled: str | None = None
+
+    @property
+    def grade_in_words(self) -> str:
+        """The settled grade, called so; else the recorded one."""
+        return self.recorded if self.settled is None else f"{self.settled}, settled"
 
 
 @dataclass(frozen=True)
@@ -405,5 +411,6 @@ def _check_reasons(record: AuditRecord, suspect: Suspect) -> None:
         if not word.start < word.end <= len(cells.get(word.column) or ""):
             raise ValueError(f"a word of row {suspect.row} is not in its cell")
     for one in suspect.similar:
-        if len(one.cells) != len(record.columns) or one.recorded not in record.classes:
+        known = {one.recorded} if one.settled is None else {one.recorded, one.settled}
+        if len(one.cells) != len(record.columns) or known - set(record.classes):
             raise ValueError(f"row {one.row} does not fit the columns or classes")

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.audit.posterior import deconvolved, posterior
+from ordinoise.audit.posterior import posterior
 from ordinoise.noise import Noise
+from ordinoise.noise.deconvolution import deconvolved
 from ordinoise.scoring.metrics import normal_reach
 
 MOST_ROWS = 2000

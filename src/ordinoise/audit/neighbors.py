@@ -96,7 +96,8 @@ def _directions(table: Table, embedded: Ints | None) -> list[Any]:
         block = table.features[:, embedded]
         blocks.append(block / np.maximum(np.linalg.norm(block, axis=1, keepdims=True), 1e-12))
     every = np.arange(len(table.features))
-    coded = [some.unit_rows(every) for some in table.counts]
+    grams = [some for some in table.counts if some.analyzer] or table.counts  # the summary of a text says little here
+    coded = [some.unit_rows(every) for some in grams]
     # The kinds of n-grams of one text column stand together, each with a part of the length.
     n_kinds = len(LENGTHS) if len(coded) % len(LENGTHS) == 0 else 1
     texts = (coded[first : first + n_kinds] for first in range(0, len(coded), n_kinds))

@@ -12,9 +12,8 @@ from scipy.special import softmax
 from ordinoise._validation import Floats, Ints
 from ordinoise.crossfit import combined
 from ordinoise.labels import VerifiedRanks
+from ordinoise.noise.deconvolution import FLOOR
 
-FLOOR = 1e-9
-"""Added to every probability: a class of predicted probability 0 may still be the true one."""
 CALIBRATION_FLOOR, CALIBRATION_SPREAD = 1e-3, 0.7
 """Added to probabilities before the logarithm, as those far below are arbitrary; prior standard deviation of the
 calibration weights. Chosen together on the three sets of `python -m studies.audit`."""
@@ -41,40 +40,6 @@ def credit_in_doubt(n_classes: int) -> Floats:
     """
     grades = np.arange(n_classes)
     return np.maximum(np.abs(grades[:, None] - grades), 1) ** -0.5
-
-
-def deconvolved(
-    probabilities: Floats, noise_matrix: Floats, *, n_iter: int = 30, start: Floats | None = None
-) -> Floats:
-    """Probabilities of the true label, from those of the recorded label.
-
-    Solves ``recorded = true @ N`` for each sample by expectation-maximization from `start`,
-
-        true_k <- true_k sum_r N[k, r] recorded_r / (true @ N)_r,
-
-    which keeps probabilities non-negative and their sum at one, unlike the inverse of N. It raises
-    ``sum_r recorded_r log (true @ N)_r`` in every step. Stopping early keeps the result near the start, which limits
-    how far errors in the probabilities are amplified.
-
-    Parameters
-    ----------
-    probabilities : array of shape (n_samples, n_classes)
-        Of the recorded label.
-    noise_matrix : array of shape (n_classes, n_classes)
-        ``[true, recorded]``.
-    n_iter : int, default=30
-        Number of steps; the result is exact in the limit.
-    start : array of shape (n_classes,) or (n_samples, n_classes), optional
-        First guess; by default the deconvolved average of all samples.
-    """
-    if start is None:
-        average = probabilities.mean(axis=0, keepdims=True)
-        start = deconvolved(average, noise_matrix, n_iter=300, start=np.full(len(noise_matrix), 1 / len(noise_matrix)))
-    true = np.broadcast_to(start, probabilities.shape) + FLOOR
-    for _ in range(n_iter):
-        explained = np.maximum(true @ noise_matrix, FLOOR**2)
-        true = true * ((probabilities / explained) @ noise_matrix.T)
-    return true / true.sum(axis=1, keepdims=True)
 
 
 def likelihood_of(recorded: Ints, noise_matrix: Floats, verified: VerifiedRanks | None = None) -> Floats:

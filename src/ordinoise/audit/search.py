@@ -26,7 +26,7 @@ from ordinoise._validation import (
 from ordinoise.audit.count import WrongCount, wrong_count, wrong_range
 from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_of
-from ordinoise.audit.posterior import calibrated, credit_in_doubt, deconvolved, likelihood_of, posterior
+from ordinoise.audit.posterior import calibrated, credit_in_doubt, likelihood_of, posterior
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.answers import with_first_answer
 from ordinoise.estimation.base import warn_of_doubts
@@ -34,6 +34,7 @@ from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
 from ordinoise.labels import VerifiedRanks, as_column, as_groups, ordered_classes, ranks_of, trusted_ranks
 from ordinoise.noise import Noise
+from ordinoise.noise.deconvolution import deconvolved
 
 # Deconvolution steps, chosen by `studies.audit`: few before calibration, which sharpens too, more without it.
 STEPS_BEFORE_CALIBRATION, STEPS_ALONE = 3, 30

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +16,10 @@ from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generato
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
 from ordinoise.classifiers.blend.answers import with_first_answer
+from ordinoise.classifiers.blend.finished import FinishedFits, blend_digest
 from ordinoise.classifiers.blend.members import (
     CLASS_SHARES,
+    DECONVOLUTION_STEPS,
     FEW_ROWS,
     MANY_ROWS,
     Candidate,
@@ -29,10 +33,9 @@ from ordinoise.classifiers.blend.rated import consensus_of, rated_blend, rated_i
 from ordinoise.classifiers.blend.recorded import noise_estimate, recorded_blend
 from ordinoise.classifiers.blend.scored import candidates, kind_of
 from ordinoise.classifiers.blend.state import restore, state_of
-from ordinoise.classifiers.blend.table import Filling, Table, counted_grams, sparse_table, text_table
+from ordinoise.classifiers.blend.table import Filling, Reading, Table, sparse_table, text_table
 from ordinoise.classifiers.saving import Arrays
 from ordinoise.columns.coding import Columns
-from ordinoise.columns.texts import Grams
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.labels import VerifiedRanks, as_column, as_decision, joined_groups, trusted_ranks
@@ -127,8 +130,9 @@ class OrdinalClassifier(TableClassifierBase):
     -----
     Trees take missing values and categories directly. For networks a missing number is replaced by the median, with an
     indicator column if the training rows had missing values; the 50 most frequent categories of a column are one-hot
-    encoded. Free text is read as TF-IDF of words, pairs of words and 2 to 5 characters by penalized linear models, with
-    the weights of the n-grams learned anew in each fold; a sparse matrix is read by the same models, as it is.
+    encoded. Free text is read as TF-IDF of words, pairs of words and 2 to 5 characters and a few numbers, such as its
+    length, by penalized linear models, with the weights of the n-grams learned anew in each fold; a sparse matrix is
+    read by the same models, as it is.
 
     Examples
     --------
@@ -144,7 +148,7 @@ class OrdinalClassifier(TableClassifierBase):
 
     columns_: Columns = field(init=False)
     filling_: Filling = field(init=False)
-    grams_: tuple[Grams, ...] = field(init=False)
+    reading_: Reading = field(init=False)
     reads_sparse_: bool = field(init=False)
     models_: Mapping[str, tuple[Model, ...]] = field(init=False)
     weights_: Mapping[str, float] = field(init=False)
@@ -169,6 +173,21 @@ class OrdinalClassifier(TableClassifierBase):
     n_jobs: int | None = None
     random_state: Any = None
     verbose: bool = False
+    _folder: Path | None = field(init=False, default=None)
+
+    def keep_fits(self, folder: str | os.PathLike[str]) -> Self:
+        """Keep the models of `fit` that take long in a folder as they are finished, and use those that are there.
+
+        If a fit is stopped, the same fit with the same data and parameters continues and gives the same result. The
+        folder is yours to remove when the fit is done. It is made if need be, beside what exists; files that are
+        damaged, or of other data or parameters, are ignored. A `random_state` other than an int is never the same.
+
+        Parameters
+        ----------
+        folder : path
+        """
+        self._folder = Path(folder)
+        return self
 
     def fit(
         self,
@@ -283,7 +302,7 @@ class OrdinalClassifier(TableClassifierBase):
         features = self._checked_features(X, reset=False)
         if self.reads_sparse_:
             return sparse_table(features, self.filling_)
-        return text_table(features, self.filling_, self.grams_, self.columns_.cells(X))
+        return text_table(features, self.filling_, self.reading_, self.columns_.cells(X))
 
     def _training_table(self, X: Any, features: Any, rows: Ints) -> Table:
         """The chosen rows for the learners; learns medians, frequent categories and n-grams."""
@@ -291,7 +310,7 @@ class OrdinalClassifier(TableClassifierBase):
         dense = np.empty((len(rows), 0)) if self.reads_sparse_ else features[rows]
         self.filling_ = Filling.of(dense, self.columns_.categories)
         cells = [[column[row] for row in rows] for column in self.columns_.cells(X)]
-        self.grams_, counts = counted_grams(cells)
+        self.reading_, counts = Reading.of(cells)
         is_dense = not self.reads_sparse_
         return Table(dense, self.filling_, counts) if is_dense else sparse_table(features[rows], self.filling_)
 
@@ -312,7 +331,13 @@ class OrdinalClassifier(TableClassifierBase):
     ) -> Blend:
         chosen, drop = self._candidates(data), self.learner == "auto"
         start = start if len(data.ranks) >= FEW_ROWS else None
-        return fitted_blend(chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=drop, on_fit=on_fit, start=start)
+        finished = None
+        if self._folder is not None:
+            before = None if start is None else start.log_likelihoods
+            finished = FinishedFits(self._folder, blend_digest(chosen, data, folds, seed, before), self)
+        return fitted_blend(
+            chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=drop, on_fit=on_fit, start=start, finished=finished
+        )
 
     def _candidates(self, data: Recorded) -> dict[str, Candidate]:
         return candidates(self.learner, data.table, tuple(self.columns_.categories))
@@ -336,10 +361,16 @@ class OrdinalClassifier(TableClassifierBase):
         self.learner_ = CLASS_SHARES if CLASS_SHARES in self.models_ else "blend" if len(kinds) == 2 else kinds.pop()
 
     def _add_to_onnx(self, graph: Any) -> str:
-        from ordinoise.export import average_probabilities, dense_features, network_probabilities, tree_probabilities
+        from ordinoise.export import (
+            average_probabilities,
+            deconvolved_probabilities,
+            dense_features,
+            network_probabilities,
+            tree_probabilities,
+        )
 
         filling, categories = self.filling_, self.columns_.categories
-        if self.grams_ or self.reads_sparse_:
+        if self.reading_.grams or self.reads_sparse_:
             raise complain(
                 "model", "read dense columns only to be written as ONNX", "one that reads text or sparse ones"
             )
@@ -349,6 +380,8 @@ class OrdinalClassifier(TableClassifierBase):
             for model in models:
                 if isinstance(model, TreesModel):
                     part = tree_probabilities(graph, model.ensemble, categories)
+                    if model.records is not None:
+                        part = deconvolved_probabilities(graph, part, model.records, DECONVOLUTION_STEPS)
                 elif isinstance(model, NetworkModel):
                     part = network_probabilities(graph, model.network, dense)
                 parts[part] = self.weights_[name] / len(models)

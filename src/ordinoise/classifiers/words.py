@@ -29,7 +29,7 @@ class Word(NamedTuple):
     column : str
         Name of the text column; its number if the columns have no names.
     word : str
-        As it stands in the text, between `start` and `end`.
+        As it stands in the text, between `start` and `end`; empty for the summary of the text.
     start, end : int
     contribution : float
         Change of the log-odds of the one grade against the other; positive speaks for the one.
@@ -46,8 +46,9 @@ def word_contributions(model: OrdinalClassifier, X: Any, toward: Any, against: A
     """The words of every row in the order of the text, with what each adds to the log-odds of two grades.
 
     The log-odds are those of the linear models of all folds, averaged with their weights in the blend. N-grams of
-    characters are credited to the word they lie in, pairs of words half to each. The rest of the log-odds are the
-    other columns and the class shares.
+    characters are credited to the word they lie in, pairs of words half to each. What the summary of a text adds (its
+    length, the kind of its words) comes last, as an empty word. The rest of the log-odds are the other columns and the
+    class shares.
 
     Parameters
     ----------
@@ -69,17 +70,21 @@ def word_contributions(model: OrdinalClassifier, X: Any, toward: Any, against: A
     table, cells = model.table_of(X), model.columns_.cells(X)
     for name, some in zip(("toward", "against"), ranks, strict=True):
         as_same_length(name, len(some), "X", len(table.features))
-    if not model.grams_:
+    if not model.reading_.grams:
         return [[] for _ in ranks[0]]
     pairs = _different(ranks[0], ranks[1], len(model.classes_))
-    values = _gram_contributions(model, table, pairs)
+    values = _contributions(model, table, pairs)
+    n_kinds = len(model.reading_.grams)
     names = [str(name) for name in getattr(model, "feature_names_in_", range(model.n_features_in_))]
     columns = [names[j] for j in model.columns_.texts]
     return [
         [
             word
             for at, column in enumerate(columns)
-            for word in _words(column, cells[at][row], _of_row(model.grams_, values, at, row))
+            for word in (
+                *_words(column, cells[at][row], _of_row(model.reading_.grams, values[:n_kinds], at, row)),
+                Word(column, "", 0, 0, float(values[n_kinds + at][row].sum())),
+            )
         ]
         for row in range(len(ranks[0]))
     ]
@@ -91,8 +96,8 @@ def _different(toward: Ints, against: Ints, n_classes: int) -> tuple[Ints, Ints]
     return np.where(is_same & ~is_top, against + 1, toward), np.where(is_top, against - 1, against)
 
 
-def _gram_contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints]) -> list[Any]:
-    """One CSR matrix per kind of n-grams: what each n-gram of each row adds to the log-odds."""
+def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints]) -> list[Any]:
+    """One CSR matrix for each of the `counts`: what each number of each row adds to the log-odds."""
     blocks = [some.matrix.astype(np.float64) for some in table.counts]
     totals = [np.zeros(block.nnz) for block in blocks]
     parts = [

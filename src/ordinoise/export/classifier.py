@@ -17,6 +17,7 @@ from ordinoise._validation import Floats, complain
 from ordinoise.export.graph import Graph
 from ordinoise.labels import as_decision
 from ordinoise.levels import level_table
+from ordinoise.noise.deconvolution import FLOOR
 
 # The oldest versions with all operators used here, so that older runtimes can read the file.
 OPSETS = {"": 18, "ai.onnx.ml": 3}
@@ -41,6 +42,19 @@ def average_probabilities(graph: Graph, probabilities: Mapping[str, float], nois
     weighted = [graph.add("Mul", name, graph.constant(float(weight))) for name, weight in probabilities.items()]
     total = graph.add("Sum", *weighted)
     return total if noise_matrix is None else graph.add("MatMul", total, graph.constant(noise_matrix))
+
+
+def deconvolved_probabilities(graph: Graph, recorded: str, records: Floats, n_iter: int) -> str:
+    """Name of the probabilities of the true label, from those of the recorded one, as `deconvolved` computes them.
+
+    `records` holds the shares of the true classes, where the iterations start, then the noise matrix.
+    """
+    noise, back = graph.constant(records[1:]), graph.constant(np.ascontiguousarray(records[1:].T))
+    true, least = graph.constant(records[:1] + FLOOR), graph.constant(FLOOR**2)
+    for _ in range(n_iter):
+        explained = graph.add("Max", graph.add("MatMul", true, noise), least)
+        true = graph.add("Mul", true, graph.add("MatMul", graph.add("Div", recorded, explained), back))
+    return graph.add("Div", true, graph.add("ReduceSum", true, graph.constant(np.array([1])), keepdims=1))
 
 
 def add_decision(graph: Graph, probabilities: str, decision: str | ArrayLike, n_classes: int) -> str:

@@ -1,7 +1,8 @@
-"""Gradient boosting of other libraries, on one thread, with their defaults."""
+"""Gradient boosting of other libraries, on one thread: with their defaults, and stopped early; and a forest."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,10 @@ from studies.accuracy.problems import Problem
 BOTH = ("mode", "median")
 CATBOOST_ROUNDS = 300
 """Instead of CatBoost's default of 1000, to save time: a round number, chosen by no run."""
+
+
+MOST_ROUNDS, PATIENCE = 1000, 20
+"""Of boosting that stops early: round numbers, chosen by no run."""
 
 
 def _lightgbm(problem: Problem) -> Any:
@@ -39,6 +44,75 @@ def _histogram(problem: Problem) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(random_state=problem.seed)
+
+
+def _stopped(library: str, problem: Problem) -> Any:
+    """Up to `MOST_ROUNDS` rounds, as many as a held-out tenth of the noisy labels asks for."""
+    if library == "histogram":
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(
+            max_iter=MOST_ROUNDS, early_stopping=True, n_iter_no_change=PATIENCE, random_state=problem.seed
+        )
+    return StoppedEarly(library, problem.seed)
+
+
+class StoppedEarly:
+    """LightGBM, XGBoost or CatBoost, stopped by the loss of a tenth of the training rows.
+
+    Parameters
+    ----------
+    library : {"lightgbm", "xgboost", "catboost"}
+    seed : int
+        Of the held-out rows and of the booster.
+    """
+
+    def __init__(self, library: str, seed: int) -> None:
+        self.library, self.seed = library, seed
+
+    def fit(self, X: Any, y: Ints) -> Self:
+        """Fit to nine tenths of the rows; a grade with a single row stays among them."""
+        from sklearn.model_selection import train_test_split
+
+        is_common = np.bincount(y)[y] > 1
+        rows, held_out = train_test_split(
+            np.flatnonzero(is_common), test_size=0.1, random_state=self.seed, shuffle=True
+        )
+        rows = np.union1d(rows, np.flatnonzero(~is_common))
+        lost = np.setdiff1d(y, y[rows])  # a grade all of whose rows were drawn is learned from, too
+        rows = np.union1d(rows, np.flatnonzero(np.isin(y, lost)))
+        self.model = self._fitted(X[rows], y[rows], X[held_out], y[held_out])
+        return self
+
+    def _fitted(self, X: Any, y: Ints, held_out: Any, labels: Ints) -> Any:
+        if self.library == "lightgbm":
+            from lightgbm import LGBMClassifier, early_stopping
+
+            model = LGBMClassifier(n_estimators=MOST_ROUNDS, n_jobs=1, verbosity=-1, random_state=self.seed)
+            return model.fit(X, y, eval_set=[(held_out, labels)], callbacks=[early_stopping(PATIENCE, verbose=False)])
+        if self.library == "xgboost":
+            from xgboost import XGBClassifier
+
+            booster = XGBClassifier(
+                n_estimators=MOST_ROUNDS, early_stopping_rounds=PATIENCE, n_jobs=1, random_state=self.seed
+            )
+            return booster.fit(X, y, eval_set=[(held_out, labels)], verbose=False)
+        from catboost import CatBoostClassifier
+
+        forest = CatBoostClassifier(
+            iterations=MOST_ROUNDS, thread_count=1, random_seed=self.seed, verbose=False, allow_writing_files=False
+        )
+        return forest.fit(X, y, eval_set=(held_out, labels), early_stopping_rounds=PATIENCE)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Those of the best round."""
+        return self.model.predict_proba(X)
+
+
+def _forest(problem: Problem) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(n_jobs=1, random_state=problem.seed)
 
 
 def _cleanlab(problem: Problem) -> Any:
@@ -96,6 +170,20 @@ TREES = (
     Contestant(
         "histogram", _histogram, "HistGradientBoostingClassifier(): 100 rounds, 31 leaves", (), BOTH, seconds=0.8
     ),
+    *(
+        Contestant(
+            f"{library}, stopped",
+            partial(_stopped, library),
+            f"{library} with up to {MOST_ROUNDS} rounds, stopped by a held-out tenth of the noisy labels after "
+            f"{PATIENCE} rounds without gain",
+            () if library == "histogram" else (library,),
+            ("median",),
+            seconds=seconds,
+            is_slow=library == "catboost",
+        )
+        for library, seconds in (("lightgbm", 0.3), ("xgboost", 0.4), ("catboost", 2.0), ("histogram", 0.8))
+    ),
+    Contestant("forest", _forest, "RandomForestClassifier(): 100 trees", (), BOTH, seconds=0.6),
     Contestant(
         "cleanlab",
         _cleanlab,

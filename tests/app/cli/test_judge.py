@@ -100,6 +100,7 @@ def test_a_judge_with_a_scale_of_its_own_and_one_system(folder: Path) -> None:
 TROUBLE: dict[str, tuple[tuple[str, str], str]] = {
     "no such judge": (("--judge", "machin"), "did you mean 'machine'?"),
     "no such human": (("--human", "person,persona"), "human must name a column"),
+    "the judge among the people": (("--human", "person,machine"), "that of the judge, 'machine'"),
     "no such system": (("--by", "systems"), "did you mean 'system'?"),
     "text without order": (("--judge", "system"), "--order"),
     "an order that lacks grades": (("--order", "1,2,3"), "must hold only the grades"),

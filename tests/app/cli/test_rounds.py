@@ -55,6 +55,26 @@ def test_the_report_shows_the_progress(folder: Path) -> None:
     assert 'id="progress"' not in first
 
 
+def test_similar_rows_that_are_settled_have_the_grade_of_the_review_and_say_so(folder: Path) -> None:
+    second = read_record(folder / "two")
+    settled = {one.row: one for one in second.settled}
+    near = [one for suspect in second.suspects for one in suspect.similar]
+    assert {one.row: one.settled for one in near} == {
+        one.row: settled[one.row].grade if one.row in settled else None for one in near
+    }
+    known = next(one for one in near if one.settled is not None and one.settled != one.recorded)
+    assert f"{known.row}: <bdi>{known.settled}</bdi> (settled)" in (folder / "two" / "report.html").read_text()
+    assert f"{known.row} ({known.settled}, settled)" in (folder / "two" / "suspects.csv").read_text()
+
+
+def test_the_command_for_the_next_audit_has_the_options_of_this_one(folder: Path) -> None:
+    request = request_for(folder / "table.csv")
+    again = " ".join(request.words())
+    assert again.startswith(f"--order {','.join(GRADES)} --learner mlp --noise ")
+    said = (folder / "one" / "report.html").read_text()
+    assert f"--target quality --order {','.join(GRADES)} --learner mlp --noise " in said
+
+
 def test_a_third_round_and_the_corrected_file_have_the_grades_of_both(folder: Path) -> None:
     second = read_record(folder / "two")
     settle(folder / "two", second, 3)

@@ -179,6 +179,11 @@ def test_evaluation_corrects_what_noisy_grades_show(folder: Path) -> None:
     assert noisy["low"] < right < noisy["high"]
     shown = " ".join(run("evaluate", folder / "model", folder / "test.csv").out.split())
     assert "mean absolute error" in shown
+    recorded = np.array([GRADES.index(grade) for grade in frame["quality"]])
+    always = found["baseline"]
+    error = np.abs(recorded - GRADES.index(always["grade"])).mean()
+    assert always["scores"]["mean_absolute_error"] == pytest.approx(error)
+    assert f"Always '{always['grade']}', on recorded grades: mean absolute error {error:.3f}" in shown
     # The model is cautious, so both readings are given, and it is said why and what would help.
     assert (found["in_doubt"], clean["in_doubt"]) == (True, False)
     assert f"{found['answer'].capitalize()}: {found['reason']}." in shown
@@ -341,5 +346,7 @@ def test_categories_that_the_model_never_saw_are_named(folder: Path, tmp_path: P
 
 def test_evaluate_says_what_it_assumes_and_how_to_say_otherwise(folder: Path) -> None:
     found = run("evaluate", folder / "model", folder / "table.csv")
-    assert ("--trusted" in found.out) == ("Cautious" not in found.out and "Trusting" not in found.out)
+    said = " ".join(found.out.split())
+    assert "Assumed: these grades are wrong as often as" in said
+    assert "--trusted compares with them as they are" in said
     assert "--trusted compares" not in run("evaluate", folder / "model", folder / "table.csv", "--trusted").out

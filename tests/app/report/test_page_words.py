@@ -10,7 +10,7 @@ import pytest
 from app.report.cases import DOUBTS, findings, slipping, too_few_rows, with_noise
 from ordinoise._text import percent
 from ordinoise.app.record import AuditRecord
-from ordinoise.app.report.action import baseline_of, steps_of
+from ordinoise.app.report.action import Baseline, baseline_of, steps_of
 from ordinoise.app.report.axis import ScoreAxis
 from ordinoise.app.report.certainty import MEANINGS, certainty_of
 from ordinoise.app.report.contents import _threshold_places
@@ -157,6 +157,9 @@ def test_the_error_on_true_grades_is_reported_as_far_as_it_is_known() -> None:
     (sentence,) = how_good(Evaluation({"mean_absolute_error": unknown}, 10, 0.95, 0))
     assert sentence.endswith("are off by 0.30 grades on average.")
     assert how_good(Evaluation({}, 10, 0.95, 0)) == []
+    beside = Baseline("fair", {"mean_absolute_error": 1.22})
+    (sentence,) = how_good(Evaluation({"mean_absolute_error": score}, 10, 0.95, 0), beside)
+    assert "are off by 0.30 grades on average (always “fair”: 1.22); compared with the true ones" in sentence
 
 
 def test_an_interval_that_is_too_wide_is_not_printed() -> None:
@@ -274,6 +277,8 @@ def test_the_steps_name_the_folder_and_quote_what_a_shell_would_run() -> None:
     assert commands[1].startswith("ordinoise audit 'my file; rm.csv' --target 'a'\"'\"'b' --reviewed 'my audit'")
     assert commands[2] == "ordinoise next 'my audit' --spot-check --budget 60"
     assert steps_of(replace(record, suspects=()), "audit")[0].command == "ordinoise next audit"
+    again = steps_of(record, "audit", ["--order", "low,very high", "--no-header"])[1].command
+    assert "--order 'low,very high' --no-header --reviewed audit" in again
     assert len(steps_of(record)) == 1
     assert steps_of(replace(record, says_nothing=True), "audit")[0].command == ""
 
@@ -282,8 +287,8 @@ def test_the_baseline_is_that_of_always_the_middle_grade() -> None:
     recorded = np.array([0, 0, 1, 2, 2, 2, 3])
     found = baseline_of(recorded, ("a", "b", "c", "d"), ["mean_absolute_error", "zero_one_loss", "kendall_tau"])
     assert found.grade == "c"
-    assert found.scores == (f"{np.abs(recorded - 2).mean():.2f}", f"{(recorded != 2).mean():.2f}", "–")  # noqa: RUF001
-    ranked = baseline_of(recorded, ("a", "b", "c", "d"), ["ranked_probability_score"]).scores[0]
+    assert found.texts == (f"{np.abs(recorded - 2).mean():.2f}", f"{(recorded != 2).mean():.2f}", "–")  # noqa: RUF001
+    ranked = baseline_of(recorded, ("a", "b", "c", "d"), ["ranked_probability_score"]).texts[0]
     shares = np.bincount(recorded) / 7
     assert ranked == f"{ranked_probability_score(recorded, np.tile(shares, (7, 1))):.2f}"
 

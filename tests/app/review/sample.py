@@ -129,7 +129,7 @@ def _suspect(rows: list[list[str]], row: int, rank: int, wrong: float) -> Suspec
     first = (cells[5] or "").partition(" ")[0]
     why = (Contribution("alcohol", 1.25), Contribution("colour", -0.5))
     words = (WordContribution("tasting note", 0.75 if row % 2 else -0.75, 0, len(first)),) if first else ()
-    near = Similar(row + 1, CLASSES[suggested], cells)
+    near = Similar(row + 1, CLASSES[recorded], cells, CLASSES[suggested] if rank % 2 else None)
     grades = (CLASSES[recorded], CLASSES[suggested])
     return Suspect(row, rank, *grades, wrong, distance, tuple(posterior.tolist()), cells, why, words, (near,))
 

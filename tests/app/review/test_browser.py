@@ -334,7 +334,9 @@ def test_ten_rows_of_text_are_settled_with_their_words_in_sight(
     tab = ReviewPage(context, server.address)
     for suspect in record.suspects[:10]:
         expect(tab.page.locator("#row-title")).to_have_text(f"Row {suspect.row}")
-        [word] = suspect.words
+        [word], [near] = suspect.words, suspect.similar
+        grade = f"recorded {near.recorded}" if near.settled is None else f"settled {near.settled}"
+        expect(tab.page.locator("#similar-rows .which")).to_have_text(f"Row {near.row}: {grade}")
         expect(tab.page.locator("#texts mark")).to_have_text((suspect.cells[5] or "")[word.start : word.end])
         tab.press("a")
         tab.saved()

@@ -90,7 +90,7 @@ def test_a_new_user_goes_from_the_file_to_a_second_audit_by_what_the_report_says
     server.close()
     with (folder / "table.reviewed.csv").open() as file:
         assert len(list(csv.DictReader(file, delimiter=";"))) == len(TRUE)
-    second = run(*again, *WORDS[2:], "--noise", "noise.csv")  # the report's command; options of the first audit go on
+    second = run(*again, "--jobs", "1")  # the report's command, with the options of the first audit
     assert second.code == 0, second.err
     assert "8 settled grades are used" in second.out
     report.goto((folder / "audit-next" / "report.html").as_uri())

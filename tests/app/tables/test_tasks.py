@@ -130,6 +130,7 @@ def test_the_loop_from_export_to_import_to_corrected_export(tmp_path: Path) -> N
     path = _export(tmp_path / "export.json", tasks)
     result = run("audit", path, "--target", "quality", "--order", "low,fair,good", "--out", tmp_path / "audit")
     assert result.code == 0, result.err
+    assert "label-studio.json" in result.out
     imported = json.loads((tmp_path / "audit" / "label-studio.json").read_text())
     wrong = {
         task["id"]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError, CycloptsPanel, Parameter
 
 from ordinoise import __version__
-from ordinoise.app.cli._console import console, plain_warnings, printable
+from ordinoise.app.cli._console import compilation_told, console, plain_warnings, printable
 from ordinoise.app.cli._memory import is_short_of_memory, memory_limit, memory_sentence, run_watched
 from ordinoise.app.cli._signals import stop_signals
 from ordinoise.app.cli.audit import audit
@@ -72,7 +72,7 @@ def _run_verb(arguments: Sequence[str] | None) -> None:
 def _run(arguments: Sequence[str] | None) -> None:
     """Run a verb; every exception becomes one sentence and an exit code."""
     try:
-        with plain_warnings():
+        with plain_warnings(), compilation_told():
             app(sys.argv[1:] if arguments is None else arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:  # its own exit code differs between its versions
         _print_usage_error(str(error))

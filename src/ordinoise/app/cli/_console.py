@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
     from rich.table import Table
 
@@ -60,6 +62,36 @@ def plain_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.showwarning = show  # type: ignore[assignment]  # the arguments are those of Python's own
         yield
+
+
+def say_continued(out: Path) -> None:
+    """Say on standard error that a stopped run left finished models for this output."""
+    from ordinoise._files import unfinished
+
+    if unfinished(out).is_dir():
+        sentence = " a run that was stopped; its finished models are used if the table and the options are the same."
+        say(console(stderr=True), sentence, bold="Continues")
+
+
+@contextmanager
+def compilation_told() -> Iterator[None]:
+    """Say once on a terminal that functions are compiled, which takes a while and happens once per computer."""
+    import logging
+
+    class Teller(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            screen = console(stderr=True)
+            if screen.is_terminal:
+                say(screen, f" {record.getMessage()}", bold="Note:")
+
+    logger, teller = logging.getLogger("ordinoise.compiling"), Teller(logging.INFO)
+    level, logger.level = logger.level, logging.INFO
+    logger.addHandler(teller)
+    try:
+        yield
+    finally:
+        logger.removeHandler(teller)
+        logger.level = level
 
 
 class TrialProgress:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ordinoise._validation import Floats
     from ordinoise.app.plan import Plan
     from ordinoise.app.record import AuditRecord
+    from ordinoise.app.report.action import Baseline
     from ordinoise.noise import Noise, NoiseProperties
     from ordinoise.scoring import CorrectedScore, Evaluation
 
@@ -33,6 +34,7 @@ SHOWN_METRICS = {
     "quadratic_weighted_kappa": "quadratic weighted kappa",
     "ranked_probability_score": "ranked probability score",
 }
+BASELINES = ("mean_absolute_error", "zero_one_loss")  # of these, always one grade has a value that says something
 
 
 def print_json(found: object) -> None:
@@ -76,10 +78,15 @@ def show_rate(screen: Console, noise: Noise, n_graded: int) -> None:
     show_doubts(screen, noise)
 
 
-def show_noise(screen: Console, record: AuditRecord) -> None:
-    """Print the noise matrix, and the number of wrong grades with its interval and doubts; or that nothing is found."""
+def show_settled(screen: Console, record: AuditRecord) -> None:
+    """Print how many settled grades were used; nothing if there are none."""
     if record.settled:
         screen.print(f"{record.n_trusted:,} settled grades are used: {record.settled_words}.")
+
+
+def show_noise(screen: Console, record: AuditRecord) -> None:
+    """Print the noise matrix, and the number of wrong grades with its interval and doubts; or that nothing is found."""
+    show_settled(screen, record)
     if record.repeats:
         screen.print(reviewer_words(record))
     if record.spot_check is not None:
@@ -159,7 +166,8 @@ def show_suspects(screen: Console, record: AuditRecord) -> None:
     )
     columns = ("row", "recorded", "suggested", record.suspicion, "expected distance")
     note = "Rows are numbered from 0; the header is not counted."
-    title = f"The {len(rows)} most suspicious of {record.n_graded:,} grades"
+    which = "grades" if record.n_left == record.n_graded else "grades that are not settled"
+    title = f"The {len(rows)} most suspicious of {record.n_left:,} {which}"
     screen.print(rich_table(TextTable(title, columns, rows, (note,))))
 
 
@@ -191,8 +199,8 @@ def show_plan_of_rows(screen: Console, plan: Plan) -> None:
     screen.print(rich_table(TextTable(title, tuple(columns[at] for at in kept), cells)))
 
 
-def show_scores(screen: Console, scores: Evaluation, title: str) -> None:
-    """Print the main metrics on the recorded grades, and on clean grades with intervals."""
+def show_scores(screen: Console, scores: Evaluation, title: str, baseline: Baseline) -> None:
+    """Print the main metrics on the recorded grades, and on clean grades with intervals; then the baseline."""
     rows = tuple(
         (words, f"{score.observed:.3f}", *_clean_score(score))
         for name, words in SHOWN_METRICS.items()
@@ -201,6 +209,9 @@ def show_scores(screen: Console, scores: Evaluation, title: str) -> None:
     )
     columns = ("", "on recorded grades", "on clean grades", f"{scores.confidence:.0%} interval")
     screen.print(rich_table(TextTable(title, columns, rows)))
+    known = {SHOWN_METRICS[name]: score for name, score in baseline.scores.items() if name in BASELINES}
+    errors = ", ".join(f"{words} {score:.3f}" for words, score in known.items())
+    say(screen, f"Always {baseline.grade!r}, on recorded grades: {errors}.")
 
 
 def show_belief(screen: Console, scores: Evaluation) -> None:

@@ -38,13 +38,13 @@ def audit(
     """
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
-    from ordinoise.app.cli._console import console, say, show_stage, show_table
+    from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
     from ordinoise.app.cli._findings import print_json, show_noise, show_suspects
     from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
 
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
-    from ordinoise.app.workflow.audit import audit_file
+    from ordinoise.app.workflow.audit import TASKS, audit_file
     from ordinoise.app.workflow.partitions.files import is_partitioned
     from ordinoise.app.workflow.reviewed import reviewed_grades
 
@@ -59,6 +59,7 @@ def audit(
         )
     else:
         refuse_scheduler(request.scheduler)
+        say_continued(out)
         settled = None if reviewed is None else reviewed_grades(reviewed, request)
         _, record = audit_file(
             request, out, reviewed=settled, n_suspects=suspects, excel_safe=excel_safe, label_studio=label_studio,
@@ -73,6 +74,8 @@ def audit(
     for one in record.oddities:
         say(screen, f" {one.sentence}", bold="Also:")
     screen.print()
-    say(screen, f" {out}: report.html (open it in a browser), suspects.csv, {labels}, audit.json", bold="Written")
+    files = ["report.html (open it in a browser)", "suspects.csv", labels, "audit.json"]
+    files += [TASKS] if (out / TASKS).exists() else []
+    say(screen, f" {out}: {', '.join(files)}", bold="Written")
     if record.suspects:
         say(screen, f"Next: ordinoise review {out}")

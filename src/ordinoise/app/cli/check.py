@@ -39,7 +39,7 @@ def check(
     from ordinoise._files import refuse_existing, write_whole
     from ordinoise._validation import as_number
     from ordinoise.app.cli._console import console, say, show_table
-    from ordinoise.app.cli._findings import print_json
+    from ordinoise.app.cli._findings import print_json, show_settled
 
     as_number("max-wrong", max_wrong, 0.0, 1.0)
     if junit is not None:
@@ -52,8 +52,9 @@ def check(
     if junit is not None:
         write_whole(junit, junit_xml(verdict, is_passed))
     if json:
-        print_json(verdict.to_dict() | {"is_passed": is_passed})
+        print_json(verdict.to_dict() | {"n_settled": record.n_trusted, "is_passed": is_passed})
     else:
+        show_settled(console(), record)
         say(console(), f" {verdict.reason[0].upper()}{verdict.reason[1:]}", bold=f"{verdict.answer.capitalize()}.")
     if not is_passed:
         raise SystemExit(1)

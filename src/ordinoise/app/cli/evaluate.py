@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 
 from ordinoise.app.cli._options import Json
@@ -43,7 +44,7 @@ def evaluate(
     from ordinoise.app.cli._findings import print_json, show_belief, show_scores
     from ordinoise.app.workflow.model import evaluate_file
 
-    scores = evaluate_file(
+    scores, baseline = evaluate_file(
         model,
         file,
         trusted=trusted,
@@ -54,12 +55,14 @@ def evaluate(
     )
     if json:
         facts = ("n_samples", "confidence", "in_doubt", "answer", "reason")
-        print_json({"scores": scores.to_dict(), **{name: getattr(scores, name) for name in facts}})
+        known = {name: score for name, score in baseline.scores.items() if isfinite(score)}
+        always = {"grade": baseline.grade, "scores": known}
+        print_json({"scores": scores.to_dict(), **{name: getattr(scores, name) for name in facts}, "baseline": always})
         return
     noisy = "grades taken to be right" if trusted else "grades taken to be as noisy as the training grades"
     screen = console()
-    show_scores(screen, scores, f"{scores.n_samples:,} rows of {file}, {noisy}")
-    if not trusted and not scores.in_doubt:
+    show_scores(screen, scores, f"{scores.n_samples:,} rows of {file}, {noisy}", baseline)
+    if not trusted:
         screen.print(
             "Assumed: these grades are wrong as often as those that the model was fitted to. If they were verified, "
             "--trusted compares with them as they are."

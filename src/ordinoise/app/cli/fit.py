@@ -23,11 +23,12 @@ def fit(
         audits before it, are trusted.
     """
     from ordinoise._files import refuse_existing
-    from ordinoise.app.cli._console import console, say, show_stage, show_table
+    from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
     from ordinoise.app.cli._findings import print_json, show_noise, show_scores
     from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
 
     refuse_existing("out", out)
+    from ordinoise.app.report.action import baseline_of
     from ordinoise.app.workflow.model import fit_file
     from ordinoise.app.workflow.partitions.files import is_partitioned
     from ordinoise.app.workflow.reviewed import reviewed_grades
@@ -40,6 +41,7 @@ def fit(
         found, record = fit_parts(request, out, on_table=show, on_stage=show_stage(is_quiet=json))
     else:
         refuse_scheduler(request.scheduler)
+        say_continued(out)
         settled = None if reviewed is None else reviewed_grades(reviewed, request)
         found, record = fit_file(request, out, reviewed=settled, on_table=show, verbose=True)
     if json:
@@ -48,7 +50,8 @@ def fit(
         return
     screen = console()
     show_noise(screen, record)
-    show_scores(screen, found.scores, "Out of fold: every row is predicted by models that were not fitted to it")
+    title = "Out of fold: every row is predicted by models that were not fitted to it"
+    show_scores(screen, found.scores, title, baseline_of(found.recorded, record.classes, list(found.scores.scores)))
     shares = ", ".join(f"{name} {share:.0%}" for name, share in found.model.weights_.items() if share > 0)
     say(screen, f"Weights of the learners: {shares}.")
     screen.print()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -28,11 +29,12 @@ class Step:
     command: str = ""
 
 
-def steps_of(record: AuditRecord, folder: str = "") -> list[Step]:
-    """What to do now, in order; without the folder of an audit, first an audit."""
+def steps_of(record: AuditRecord, folder: str = "", options: Sequence[str] = ()) -> list[Step]:
+    """What to do now, in order; without the folder of an audit, first an audit, with these words of a command line."""
     if record.says_nothing:
         return [Step("Add columns that the grade depends on, and audit the file again.")]
     audit = f"ordinoise audit {_quoted(PurePath(record.source).name)} --target {_quoted(record.target)}"
+    audit = " ".join((audit, *(shlex.quote(printable(word)) for word in options)))
     if not folder:
         return [Step("To review suspicious rows, audit the file:", f"{audit} --out audit")]
     place = _quoted(folder)
@@ -64,13 +66,15 @@ def _spot_check(record: AuditRecord, place: str) -> Step:
 
 @dataclass(frozen=True)
 class Baseline:
-    """Scores on the recorded grades if always one grade is predicted, or the shares of the grades.
-
-    `scores` are as text, in the order of the metrics asked for.
-    """
+    """Scores on the recorded grades if always one grade is predicted, or the shares of the grades; NaN if unknown."""
 
     grade: str
-    scores: tuple[str, ...]
+    scores: Mapping[str, float]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The scores as they are printed."""
+        return tuple(NOTHING if math.isnan(score) else number(score) for score in self.scores.values())
 
 
 def baseline_of(recorded: Ints, classes: Sequence[str], metrics: Sequence[str]) -> Baseline:
@@ -83,5 +87,5 @@ def baseline_of(recorded: Ints, classes: Sequence[str], metrics: Sequence[str]) 
     known = {name: METRICS[name].of_joint(joint) for name in metrics if name in METRICS}
     even = np.tile(shares, (n_classes, 1))
     known["ranked_probability_score"] = ranked_probability_score(np.arange(n_classes), even, sample_weight=shares)
-    scores = tuple(number(known[name]) if name in known else NOTHING for name in metrics)
+    scores = {name: float(known.get(name, math.nan)) for name in metrics}
     return Baseline(printable(shortened(classes[min(middle, n_classes - 1)], 24)), scores)

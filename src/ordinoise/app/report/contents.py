@@ -92,6 +92,8 @@ class Findings:
         Validation loss after each epoch or round, by learner; empty if a learner keeps none.
     folder : str
         Folder of the audit, for the commands on the page; empty for the report of a model.
+    options : sequence of str
+        Words of the command line that the next audit needs too, such as ``--order low,high``.
     """
 
     heading: str
@@ -102,6 +104,7 @@ class Findings:
     weights: Mapping[str, float]
     curves: Mapping[str, Sequence[float]]
     folder: str = ""
+    options: Sequence[str] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +149,13 @@ def contents_of(findings: Findings) -> Contents:
     calibration, thresholds = _calibration_words(reliability), _threshold_words(axis, record.classes)
     curves = {name: losses for name, losses in findings.curves.items() if np.isfinite(losses).any()}
     measured = findings.scores.scores
+    baseline = baseline_of(findings.recorded, record.classes, list(measured))
     return Contents(
         findings=findings,
         sections={name: title for name, title in SECTIONS.items() if name not in _absent(record)},
         file_name=shortened(PurePath(record.source).name or record.source, 80),
         names=[shortened(name) for name in record.classes],
-        lead=summary(record, findings.scores, directions),
+        lead=summary(record, findings.scores, directions, baseline),
         gauge=_gauge(findings),
         matrix=matrix_table(record.noise, record.classes),
         directions=directions,
@@ -168,9 +172,9 @@ def contents_of(findings: Findings) -> Contents:
         curves_chart=_curves_chart(curves) if curves else None,
         suspects=suspect_table(record),
         progress=progress_lines(record),
-        steps=steps_of(record, findings.folder),
+        steps=steps_of(record, findings.folder, findings.options),
         oddity_titles=ODDITIES,
-        baseline=baseline_of(findings.recorded, record.classes, list(measured)),
+        baseline=baseline,
         settings=shown_settings(record.settings),
         most_columns=MOST_COLUMNS,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from ordinoise._text import NOTHING, percent
 from ordinoise.app.history import Round
 from ordinoise.app.record import AuditRecord
+from ordinoise.app.report.action import Baseline
 from ordinoise.app.report.matrix import RARE, Directions
 from ordinoise.app.report.words import count, counted, grades_in_words, number, printable, shortened
 from ordinoise.app.words import NOTHING_FOUND, certified_words, left_out_words, reviewer_words
@@ -50,16 +51,18 @@ def is_clean(record: AuditRecord) -> bool:
     return record.wrong is None or record.wrong < 0.5 or record.wrong < NO_NOISE * record.n_left
 
 
-def summary(record: AuditRecord, scores: Evaluation, directions: Directions) -> list[str]:
+def summary(
+    record: AuditRecord, scores: Evaluation, directions: Directions, baseline: Baseline | None = None
+) -> list[str]:
     """Sentences of the opening paragraph."""
     if record.says_nothing:
-        return [NOTHING_FOUND, printable(left_out_words(record.left_out)), *how_good(scores, is_known=False)]
+        return [NOTHING_FOUND, printable(left_out_words(record.left_out)), *how_good(scores, baseline, is_known=False)]
     ways = [] if is_clean(record) else which_way(record, directions)
     return [
         *how_many(record),
         *settled_so_far(record),
         *ways,
-        *how_good(scores, is_known=record.is_known or record.is_range),
+        *how_good(scores, baseline, is_known=record.is_known or record.is_range),
         *_caution(record),
     ]
 
@@ -174,20 +177,23 @@ def directions_in_words(record: AuditRecord, directions: Directions) -> str:
     return f"{counts}. Apart from rare grades, {extremes}."
 
 
-def how_good(scores: Evaluation, *, is_known: bool = True) -> list[str]:
-    """The mean absolute error on the recorded labels and, if the noise is known, on clean ones."""
+def how_good(scores: Evaluation, baseline: Baseline | None = None, *, is_known: bool = True) -> list[str]:
+    """The mean absolute error on the recorded labels beside the baseline and, if the noise is known, on clean ones."""
     score = scores.scores.get("mean_absolute_error")
     if score is None:
         return []
     observed = f"Compared with the recorded grades, out-of-fold predictions are off by {number(score.observed)}"
+    observed += " grades on average"
+    if baseline is not None and "mean_absolute_error" in baseline.scores:
+        observed += f" (always “{baseline.grade}”: {number(baseline.scores['mean_absolute_error'])})"
     if not is_known or not math.isfinite(score.value):
-        return [f"{observed} grades on average."]
+        return [f"{observed}."]
     if scores.in_doubt:
-        return [f"{observed} grades on average; compared with the true ones, by {_ends(score)}."]
+        return [f"{observed}; compared with the true ones, by {_ends(score)}."]
     clean = f"compared with the true ones, by about {number(score.value)}"
     if is_precise(score):
         clean += f" ({_ends(score)})"
-    return [f"{observed} grades on average; {clean}."]
+    return [f"{observed}; {clean}."]
 
 
 def _ends(score: CorrectedScore) -> str:

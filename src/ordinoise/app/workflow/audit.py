@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import ordinoise
-from ordinoise._files import new_folder, write_whole
+from ordinoise._files import new_folder, unfinished_folder, write_whole
 from ordinoise._validation import Floats
 from ordinoise.app.history import Settled
 from ordinoise.app.record import AuditRecord, Suspect, write_record
@@ -46,7 +46,8 @@ def audit_file(
     """Find the probably wrong labels of a file and write them into a new folder.
 
     The folder holds ``audit.json``, ``report.html``, ``suspects.csv`` (the most suspicious rows, with all their cells)
-    and ``labels.csv`` (every graded row). If anything fails, no folder is left.
+    and ``labels.csv`` (every graded row). If it is stopped, models that took long stay
+    in a hidden folder beside it, and the same audit continues from there.
 
     Parameters
     ----------
@@ -65,9 +66,9 @@ def audit_file(
     """
     from ordinoise.app.report import write_report
 
-    with new_folder("out", out) as folder:
+    with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
         trusted = None if reviewed is None else reviewed.trusted
-        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose)
+        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose, unfinished=unfinished)
         record = audit_record(found, n_suspects, reviewed)
         write_record(folder, record)
         write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record, str(out)))
@@ -83,6 +84,7 @@ def audit_file(
 def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, reviewed: Reviewed | None = None) -> AuditRecord:
     """The record of an audit, with at most `n_suspects` suspects."""
     table, count, model = found.table, found.issues.expected_wrong, found.model
+    settled = () if reviewed is None else _settled(table, reviewed)
     return AuditRecord(
         source=str(table.path.resolve()),
         digest=table.digest,
@@ -98,12 +100,12 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, reviewed: Re
         confidence=model.noise_.confidence if count is None else count.confidence,
         learner=model.learner_,
         settings=found.request.settings(),
-        suspects=_suspects(found, n_suspects),
+        suspects=_suspects(found, n_suspects, {one.row: one.grade for one in settled}),
         cautions=table.cautions,
         ordinoise=ordinoise.__version__,
         says_nothing=found.says_nothing,
         oddities=oddities_of(found),
-        settled=() if reviewed is None else _settled(found.table, reviewed),
+        settled=settled,
         rounds=() if reviewed is None else reviewed.rounds,
         spot_check=None if reviewed is None else reviewed.spot_check,
         repeats=() if reviewed is None else reviewed.repeats,
@@ -123,10 +125,20 @@ def report_findings(heading: str, found: FileAudit, record: AuditRecord, folder:
     model = found.model
     weights = {name: share for name, share in model.weights_.items() if share > 0}
     curves = {name: model.curves_[name][0] for name in weights if len(model.curves_[name][0])}
-    return Findings(heading, record, found.probabilities, found.recorded, found.scores, weights, curves, folder)
+    return Findings(
+        heading,
+        record,
+        found.probabilities,
+        found.recorded,
+        found.scores,
+        weights,
+        curves,
+        folder,
+        found.request.words(),
+    )
 
 
-def _suspects(found: FileAudit, n_suspects: int) -> tuple[Suspect, ...]:
+def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> tuple[Suspect, ...]:
     issues, chosen = found.issues, found.issues.worst
     if issues.verified is not None:
         chosen = chosen[~issues.verified[chosen]]
@@ -137,7 +149,7 @@ def _suspects(found: FileAudit, n_suspects: int) -> tuple[Suspect, ...]:
     chosen = chosen[(wrong >= LIKELY) | ((np.arange(len(chosen)) < FEWEST_SUSPECTS) & (wrong > 0))]
     rows = found.table.rows[chosen]
     cells = found.table.text_cells(rows)
-    why = reasons_of(found, chosen)
+    why = reasons_of(found, chosen, settled)
     return tuple(
         Suspect(
             row=int(row),

@@ -116,6 +116,7 @@ def learn(
     trusted: Trusted | None = None,
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
+    unfinished: Path | None = None,
 ) -> FileAudit:
     """Read the file and fit an OrdinalClassifier to it.
 
@@ -127,8 +128,12 @@ def learn(
         Called with the parsed table before fitting.
     verbose : bool
         Whether to show progress on standard error.
+    unfinished : Path, optional
+        Folder for models of a fit that is not finished yet, and from one that was stopped.
     """
     table, model = _table_and_model(request, on_table, verbose)
+    if unfinished is not None:
+        model.keep_fits(unfinished)
     with without_doubt_warnings():
         model.fit(**training_rows(request, table, trusted))
     return FileAudit(request, table, model, trusted)

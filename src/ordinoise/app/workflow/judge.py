@@ -35,7 +35,10 @@ def judge_frame(frame: pl.DataFrame, request: JudgeRequest) -> Judgment:
     as_count("next", request.next, 0)
     as_count("seed", request.seed, 0)
     scores = _column(frame, "judge", request.judge)
-    people = [_column(frame, "human", name.strip()) for name in request.human.split(",")]
+    names = [name.strip() for name in request.human.split(",")]
+    people = [_column(frame, "human", name) for name in names]
+    if request.judge in names:
+        raise complain("human", "name a column of people's grades", f"that of the judge, {request.judge!r}")
     systems = None if request.by is None else _column(frame, "by", request.by)
     return judge(
         scores,

@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
-from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, write_whole
+from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, unfinished_folder, write_whole
 from ordinoise._text import shortened
 from ordinoise._validation import as_choice, as_number, complain
 from ordinoise.app.tables import (
@@ -32,6 +33,7 @@ from ordinoise.labels import RULES, decide
 
 if TYPE_CHECKING:
     from ordinoise.app.record import AuditRecord
+    from ordinoise.app.report.action import Baseline
     from ordinoise.app.tables import GradedTable
     from ordinoise.app.workflow.fit import FileAudit
     from ordinoise.app.workflow.request import Request
@@ -56,6 +58,8 @@ def fit_file(
 ) -> tuple[FileAudit, AuditRecord]:
     """Fit an OrdinalClassifier to a file and write the model and a report into a new folder.
 
+    If it is stopped, models that took long stay in a hidden folder beside it, and the same fit continues from there.
+
     Parameters
     ----------
     out : Path
@@ -68,9 +72,9 @@ def fit_file(
     from ordinoise.app.workflow.audit import audit_record
     from ordinoise.app.workflow.fit import learn
 
-    with new_folder("out", out) as folder:
+    with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
         trusted = None if reviewed is None else reviewed.trusted
-        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose)
+        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose, unfinished=unfinished)
         record = audit_record(found, SHOWN_SUSPECTS, reviewed)
         write_model(folder, found, record)
     return found, record
@@ -98,8 +102,10 @@ def evaluate_file(
     header: bool = True,
     embeddings: Path | None = None,
     text_model: str | None = None,
-) -> Evaluation:
+) -> tuple[Evaluation, Baseline]:
     """Every metric of a model on a file it was not fitted to, on the recorded grades and corrected for their noise.
+
+    Beside it, what always predicting the middle grade would score on the recorded ones.
 
     Parameters
     ----------
@@ -116,12 +122,16 @@ def evaluate_file(
     embeddings, text_model
         As when the model was made.
     """
+    from ordinoise.app.report.action import baseline_of
     from ordinoise.scoring import evaluate
 
     fitted, task = read_model(model)
     frame = read_table(file, keep_text=task.categories, header=header)
     labels, rows = grades_of(frame, task.target if target is None else target, fitted.classes_.tolist())
-    return evaluate(fitted, _features(frame, task, embeddings, text_model)[rows], labels, None if trusted else "model")
+    found = evaluate(fitted, _features(frame, task, embeddings, text_model)[rows], labels, None if trusted else "model")
+    classes = fitted.classes_.tolist()
+    ranks = np.array([classes.index(label) for label in labels], dtype=np.int64)
+    return found, baseline_of(ranks, [str(grade) for grade in classes], list(found.scores))
 
 
 def predict_file(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ordinoise._validation import Ints
+from ordinoise._validation import Floats, Ints
 from ordinoise.app.record import AuditRecord, Contribution, Similar, Suspect, WordContribution
 from ordinoise.app.workflow.fit import FileAudit
 from ordinoise.audit.contributions import column_contributions, feature_names
@@ -29,8 +29,11 @@ class Why:
     similar: tuple[Similar, ...]
 
 
-def reasons_of(found: FileAudit, chosen: Ints) -> list[Why]:
-    """Why each of the chosen labels is suspected; `chosen` are positions among the graded rows."""
+def reasons_of(found: FileAudit, chosen: Ints, settled: Mapping[int, str]) -> list[Why]:
+    """Why each of the chosen labels is suspected; `chosen` are positions among the graded rows.
+
+    `settled` are the grades of rows that a review settled.
+    """
     if not len(chosen):
         return []
     model, table, issues = found.model, found.table, found.issues
@@ -44,13 +47,14 @@ def reasons_of(found: FileAudit, chosen: Ints) -> list[Why]:
     near = similar_rows(rows, chosen, embedded=embedded)
     words = word_contributions(model, table.features[chosen], toward, against)
     return [
-        Why(_strongest(added.names, values), _strongest_words(said), _similar(found, neighbors))
+        Why(_strongest(added.names, values, said), _strongest_words(said), _similar(found, neighbors, settled))
         for values, said, neighbors in zip(added.values, words, near, strict=True)
     ]
 
 
 def _strongest_words(said: Sequence[Word]) -> tuple[WordContribution, ...]:
     """The strongest words of a row, in the order of the text."""
+    said = [word for word in said if word.word]
     order = sorted(range(len(said)), key=lambda at: -abs(said[at].contribution))[:MOST_WORDS]
     return tuple(
         WordContribution(word.column, round(word.contribution, 4), word.start, word.end)
@@ -59,19 +63,22 @@ def _strongest_words(said: Sequence[Word]) -> tuple[WordContribution, ...]:
     )
 
 
-def _strongest(
-    names: tuple[str, ...], values: np.ndarray[tuple[int], np.dtype[np.float64]]
-) -> tuple[Contribution, ...]:
-    order = np.argsort(-np.abs(values), kind="stable")[:MOST_REASONS]
-    return tuple(Contribution(names[at], round(float(values[at]), 4)) for at in order if abs(values[at]) >= LEAST)
+def _strongest(names: tuple[str, ...], values: Floats, said: Sequence[Word]) -> tuple[Contribution, ...]:
+    """The strongest columns of a row; what the summary of a text adds has a name of its own."""
+    parts = [*zip(names, values.tolist(), strict=True)]
+    parts += [(f"length and style of {word.column}", word.contribution) for word in said if not word.word]
+    order = sorted(parts, key=lambda part: -abs(part[1]))[:MOST_REASONS]
+    return tuple(Contribution(name, round(value, 4)) for name, value in order if abs(value) >= LEAST)
 
 
-def _similar(found: FileAudit, places: Ints) -> tuple[Similar, ...]:
+def _similar(found: FileAudit, places: Ints, settled: Mapping[int, str]) -> tuple[Similar, ...]:
     known = places[places >= 0]
-    rows = found.table.rows[known]
+    rows = found.table.rows[known].tolist()
     grades = found.issues.recorded[known]
     cells = found.table.text_cells(rows)
-    return tuple(Similar(int(row), str(grade), own) for row, grade, own in zip(rows, grades, cells, strict=True))
+    return tuple(
+        Similar(row, str(grade), own, settled.get(row)) for row, grade, own in zip(rows, grades, cells, strict=True)
+    )
 
 
 def reasons_in_words(record: AuditRecord) -> dict[str, list[str]]:
@@ -80,7 +87,7 @@ def reasons_in_words(record: AuditRecord) -> dict[str, list[str]]:
         "speaks_for": [_listed(record, suspect, 1) for suspect in record.suspects],
         "speaks_against": [_listed(record, suspect, -1) for suspect in record.suspects],
         "similar_rows": [
-            "; ".join(f"{one.row} ({one.recorded})" for one in suspect.similar) for suspect in record.suspects
+            "; ".join(f"{one.row} ({one.grade_in_words})" for one in suspect.similar) for suspect in record.suspects
         ],
     }
 

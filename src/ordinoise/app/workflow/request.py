@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,16 @@ class Request(GradedFile):
             name: value for name, value in asdict(self).items() if name not in ("file", "target", "jobs", "scheduler")
         }
         return plain | {"embeddings": None if self.embeddings is None else str(self.embeddings.resolve())}
+
+    def words(self) -> tuple[str, ...]:
+        """The options that are not the defaults, as words of a command line."""
+        found: list[str] = []
+        for one in fields(self):
+            value, name = getattr(self, one.name), f"--{one.name.replace('_', '-')}"
+            if one.name not in ("file", "target", "jobs") and value != one.default:
+                for each in value if isinstance(value, tuple) else (value,):
+                    found += [name] if each is True else [name, str(each)]
+        return tuple(found)
 
     @classmethod
     def from_settings(cls, file: Path, target: str, settings: dict[str, Any]) -> Request:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,9 +14,13 @@ from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
 from ordinoise._warning import for_caller
+from ordinoise.classifiers.blend.finished import FinishedFits
 from ordinoise.classifiers.blend.members import LARGE_TABLE, Candidate, Fitted, Model, Recorded, continued
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.crossfit import n_workers
+
+FEWEST_KEPT, LEAST_SECONDS = 2000, 0.5
+"""Rows and time from which on a fit is kept in a file: round numbers, well above what the file costs."""
 
 FLOOR = 1e-12  # a record of predicted probability 0 then costs 28 in log-likelihood instead of infinity
 PSEUDO_COUNT = 3.0
@@ -80,6 +85,7 @@ def fitted_blend(
     drop: bool,
     on_fit: Callable[[], None] = lambda: None,
     start: Blend | None = None,
+    finished: FinishedFits | None = None,
 ) -> Blend:
     """Fit every candidate on all folds but one, and weight the candidates by the likelihood of the held-out rows.
 
@@ -94,8 +100,10 @@ def fitted_blend(
         Called after every fit, to show progress.
     start : Blend, optional
         A blend of the same folds and candidates whose networks are where training begins.
+    finished : FinishedFits, optional
+        Fits that were made already; those that take long are added.
     """
-    work = _Work(candidates, data, folds, seed, n_jobs, on_fit, start)
+    work = _Work(candidates, data, folds, seed, n_jobs, on_fit, start, finished)
     kept = [name for name in candidates if start is None or not drop or start.weights[name] > 0]
     if drop and len(data.ranks) >= LARGE_TABLE and len(kept) > 1:
         kept = work.race(kept)
@@ -156,8 +164,9 @@ class _Work:
         n_jobs: int | None,
         on_fit: Callable[[], None],
         start: Blend | None,
+        finished: FinishedFits | None,
     ) -> None:
-        self._candidates, self._data, self._start = candidates, data, start
+        self._candidates, self._data, self._start, self._finished = candidates, data, start, finished
         self._share, self._n_jobs, self._on_fit = 1 / len(folds), n_jobs, on_fit
         places = [(drawn, fold) for drawn in folds for fold in range(int(drawn.max()) + 1)]
         seeds = iter(np.random.default_rng(seed).integers(2**31, size=len(candidates) * len(places)).tolist())
@@ -189,9 +198,19 @@ class _Work:
                 self._on_fit()
 
     def _fit(self, task: _Task) -> tuple[Fitted, Ints, Floats]:
-        candidate = self._candidates[task.name]
-        if self._start is not None:
-            candidate = continued(candidate, self._start.models[task.name][task.number])
         held_out = np.flatnonzero(task.drawn == task.fold)
-        fitted = candidate.fit(self._data, np.flatnonzero(task.drawn != task.fold), held_out, task.seed)
+        fitted = None if self._finished is None else self._finished.read(task.name, task.number)
+        if fitted is None:
+            fitted = self._fit_anew(task, held_out)
         return fitted, held_out, fitted.model.probabilities(self._data.table.rows(held_out))
+
+    def _fit_anew(self, task: _Task, held_out: Ints) -> Fitted:
+        candidate, begun = self._candidates[task.name], time.monotonic()
+        before = () if self._start is None else self._start.models[task.name]
+        if task.number < len(before):
+            candidate = continued(candidate, before[task.number], self._data)
+        fitted = candidate.fit(self._data, np.flatnonzero(task.drawn != task.fold), held_out, task.seed)
+        is_long = len(task.drawn) >= FEWEST_KEPT and time.monotonic() - begun >= LEAST_SECONDS
+        if self._finished is not None and is_long:
+            self._finished.write(task.name, task.number, fitted)
+        return fitted

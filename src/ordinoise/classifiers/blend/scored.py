@@ -55,8 +55,8 @@ class Readers:
     The candidates of one blend share them; each outer fold's are fitted once.
     """
 
-    _found: dict[int, tuple[tuple[SparseModel, ...], Floats]] = field(default_factory=dict)
-    _locks: dict[int, Lock] = field(default_factory=dict)
+    _found: dict[int, tuple[tuple[SparseModel, ...], Floats]] = field(default_factory=dict, repr=False)
+    _locks: dict[int, Lock] = field(default_factory=dict, repr=False)
 
     def of(self, data: Recorded, rows: Ints, held_out: Ints) -> tuple[tuple[SparseModel, ...], Floats]:
         """The readers for these training rows, and the score of every row of the table (zero in other rows)."""

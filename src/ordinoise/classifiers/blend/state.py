@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ordinoise._validation import as_choice, as_count, as_flag, as_number, complain
+from ordinoise._validation import Floats, as_choice, as_count, as_flag, as_noise_matrix, as_number, complain
 from ordinoise.classifiers._trees import ensemble_from, ensemble_state
 from ordinoise.classifiers.blend.members import CLASS_SHARES, Model, NetworkModel, SparseModel, TreesModel
 from ordinoise.classifiers.blend.scored import ScoredModel
-from ordinoise.classifiers.blend.table import Coding, Filling
+from ordinoise.classifiers.blend.table import Coding, Filling, Reading
 from ordinoise.classifiers.saving import Arrays, as_json, columns_from, columns_state, from_json
+from ordinoise.columns.summaries import Summaries
 from ordinoise.columns.texts import LENGTHS, Grams
 from ordinoise.learners.mlp import Architecture, Network
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from ordinoise.classifiers.ordinal import OrdinalClassifier
 
 OWN = ("medians", "flagged")
-TREES = "trees"
+TREES, RECORDS = "trees", "records"
+SUMMARY_PARTS = ("hashes", "holding", "center", "scale")
 
 
 def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
@@ -28,14 +31,16 @@ def state_of(model: OrdinalClassifier) -> tuple[dict[str, Any], Arrays]:
     arrays: Arrays = {
         "medians": model.filling_.medians,
         "flagged": model.filling_.flagged,
+        **_summary_arrays(model.reading_.summaries),
     }
     members: dict[str, list[Any]] = {}
     for number, (name, some) in enumerate(model.models_.items()):
-        members[name] = [_store_member(f"{number}-{fold}", one, arrays) for fold, one in enumerate(some)]
+        members[name] = [store_member(f"{number}-{fold}", one, arrays) for fold, one in enumerate(some)]
     settings = {
         "columns": columns_state(model.columns_),
         "codes": as_json("codes", {j: codes.tolist() for j, codes in model.filling_.codes.items()}),
-        "grams": [as_json("grams", asdict(grams)) for grams in model.grams_],
+        "grams": [as_json("grams", asdict(grams)) for grams in model.reading_.grams],
+        "n_texts": [one.n_texts for one in model.reading_.summaries],
         "reads_sparse": model.reads_sparse_,
         "members": members,
         "weights": model.weights_,
@@ -51,11 +56,9 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     codes = {j: np.array(listed, dtype=np.int64) for j, listed in from_json(settings["codes"]).items()}
     model.filling_ = Filling(arrays["medians"], arrays["flagged"], codes)
     model.reads_sparse_ = as_flag("reads_sparse", settings["reads_sparse"])
-    model.grams_ = tuple(Grams(**from_json(grams)) for grams in settings["grams"])
-    if [grams.column for grams in model.grams_] != [at for at in range(len(model.columns_.texts)) for _ in LENGTHS]:
-        raise complain("grams", f"be those of {len(model.columns_.texts)} text columns", len(model.grams_))
+    model.reading_ = _restored_reading(settings, arrays, len(model.columns_.texts))
     model.models_ = {
-        name: tuple(_restored_member(described, arrays, model) for described in some)
+        name: tuple(restored_member(described, arrays, model) for described in some)
         for name, some in settings["members"].items()
     }
     _check_whole(model, arrays)
@@ -69,14 +72,31 @@ def restore(model: OrdinalClassifier, settings: dict[str, Any], arrays: Arrays) 
     model.out_of_fold_, model.folds_, model.curves_ = None, None, {}
 
 
-def _store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
+def _summary_arrays(summaries: Sequence[Summaries]) -> Arrays:
+    return {f"{part}-text{one.column}": getattr(one, part) for one in summaries for part in SUMMARY_PARTS}
+
+
+def _restored_reading(settings: dict[str, Any], arrays: Arrays, n_texts: int) -> Reading:
+    grams = tuple(Grams(**from_json(grams)) for grams in settings["grams"])
+    if [one.column for one in grams] != [at for at in range(n_texts) for _ in LENGTHS]:
+        raise complain("grams", f"be those of {n_texts} text columns", len(grams))
+    if len(settings["n_texts"]) != n_texts:
+        raise complain("n_texts", f"be {n_texts} numbers", len(settings["n_texts"]))
+    summaries = [
+        Summaries(at, learned, **{part: arrays[f"{part}-text{at}"] for part in SUMMARY_PARTS})
+        for at, learned in enumerate(settings["n_texts"])
+    ]
+    return Reading(grams, tuple(summaries))
+
+
+def store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
     """Add a model's arrays under `key`, and return its description for JSON."""
     if isinstance(model, ScoredModel):
-        readers = [_store_member(f"{key}-reader{at}", reader, arrays) for at, reader in enumerate(model.readers)]
-        return {"readers": readers, **_store_member(key, model.model, arrays)}
+        readers = [store_member(f"{key}-reader{at}", reader, arrays) for at, reader in enumerate(model.readers)]
+        return {"readers": readers, **store_member(key, model.model, arrays)}
     if isinstance(model, TreesModel):
         settings, own = ensemble_state(f"{TREES}-{key}.", model.ensemble)
-        arrays |= own
+        arrays |= own if model.records is None else own | {f"{RECORDS}-{key}": model.records}
         return {TREES: key, **settings}
     assert isinstance(model, (NetworkModel, SparseModel))
     network = model.network
@@ -96,10 +116,10 @@ def _store_member(key: str, model: Model, arrays: Arrays) -> dict[str, Any]:
     return described
 
 
-def _restored_member(described: dict[str, Any], arrays: Arrays, whole: OrdinalClassifier) -> Model:
-    """The model that `_store_member` described."""
+def restored_member(described: dict[str, Any], arrays: Arrays, whole: OrdinalClassifier) -> Model:
+    """The model that `store_member` described."""
     if "readers" in described:
-        readers = tuple(_restored_member(reader, arrays, whole) for reader in described["readers"])
+        readers = tuple(restored_member(reader, arrays, whole) for reader in described["readers"])
         if not readers or not all(isinstance(reader, SparseModel) for reader in readers):
             raise complain("readers", "be linear models of the text", len(readers))
         inner = {name: value for name, value in described.items() if name != "readers"}
@@ -110,7 +130,9 @@ def _restored_member(described: dict[str, Any], arrays: Arrays, whole: OrdinalCl
 def _restored_inner(described: dict[str, Any], arrays: Arrays, whole: OrdinalClassifier, n_more: int) -> Model:
     """A model that reads the table itself, with `n_more` columns of scores."""
     if TREES in described:
-        return TreesModel(ensemble_from(f"{TREES}-{described[TREES]}.", described, arrays, whole, n_more))
+        ensemble = ensemble_from(f"{TREES}-{described[TREES]}.", described, arrays, whole, n_more)
+        records = arrays.get(f"{RECORDS}-{described[TREES]}")
+        return TreesModel(ensemble, None if records is None else _as_records(records, len(whole.classes_)))
     key, sizes = described["network"], tuple(described["architecture"]["hidden_layer_sizes"])
     architecture = Architecture(**{**described["architecture"], "hidden_layer_sizes": sizes})
     n_classes = len(whole.classes_)
@@ -126,9 +148,16 @@ def _restored_inner(described: dict[str, Any], arrays: Arrays, whole: OrdinalCla
     return SparseModel(Network(architecture, parameters, center, scale), coding)
 
 
+def _as_records(records: Floats, n_classes: int) -> Floats:
+    """Shares of the classes and a noise matrix, as `TreesModel` has them."""
+    if records.shape != (n_classes + 1, n_classes) or records.dtype != np.float64 or records[0].min() < 0:
+        raise complain("records of trees", f"be {n_classes + 1} x {n_classes} numbers", records.shape)
+    return np.vstack([records[:1], as_noise_matrix(records[1:], n_classes)])
+
+
 def _check_coding(coding: Coding, whole: OrdinalClassifier, n_sparse: int) -> None:
     """Refuse weights of n-grams that do not fit the n-grams of the model."""
-    sizes = [whole.n_features_in_] if whole.reads_sparse_ else [grams.n_columns for grams in whole.grams_]
+    sizes = [whole.n_features_in_] if whole.reads_sparse_ else [one.n_columns for one in whole.reading_.blocks]
     if [weights.shape for weights in coding] != [(size,) for size in sizes] or sum(sizes) != n_sparse:
         raise complain("weights of n-grams", f"be {sizes} numbers", [weights.shape for weights in coding])
     for weights in coding:
@@ -137,10 +166,10 @@ def _check_coding(coding: Coding, whole: OrdinalClassifier, n_sparse: int) -> No
 
 
 def _check_whole(model: OrdinalClassifier, arrays: Arrays) -> None:
-    expected: dict[str, Any] = dict.fromkeys(OWN)
+    expected: dict[str, Any] = dict.fromkeys(OWN) | _summary_arrays(model.reading_.summaries)
     for number, some in enumerate(model.models_.values()):
         for fold, one in enumerate(some):
-            _store_member(f"{number}-{fold}", one, expected)
+            store_member(f"{number}-{fold}", one, expected)
     if set(arrays) != set(expected):
         raise complain("arrays", f"be {sorted(expected)[:6]} ...", sorted(arrays)[:6])
     expected_medians = 0 if model.reads_sparse_ else model.columns_.n_features(model.n_features_in_)

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from ordinoise._sparse import as_csr, is_sparse
 from ordinoise._validation import Floats, Ints
+from ordinoise.columns.summaries import Summaries
 from ordinoise.columns.texts import LENGTHS, Grams, Weights, association, rarity, weighted
 
 MOST_CATEGORIES = 50
@@ -62,7 +63,7 @@ class Filling:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Sparse columns of a table: the n-grams of one text column, or the columns of a sparse matrix as they are.
+    """Sparse columns of a table: the n-grams of one text column or its summary, or the columns of a sparse matrix.
 
     Attributes
     ----------
@@ -157,16 +158,35 @@ def sparse_table(features: Any, filling: Filling) -> Table:
     return Table(np.empty((features.shape[0], 0)), filling, (Counts(as_csr(features)),))
 
 
-def counted_grams(cells: Sequence[Sequence[str]]) -> tuple[tuple[Grams, ...], tuple[Counts, ...]]:
-    """The n-grams of every text column, each of its kinds, and their counts."""
-    found = [Grams.of(at, kind, texts) for at, texts in enumerate(cells) for kind in LENGTHS]
-    return tuple(grams for grams, _ in found), tuple(Counts(counted, grams.analyzer) for grams, counted in found)
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """How text columns become sparse ones: the n-grams of each, every kind, then the summary of each."""
+
+    grams: tuple[Grams, ...] = ()
+    summaries: tuple[Summaries, ...] = ()
+
+    @classmethod
+    def of(cls, cells: Sequence[Sequence[str]]) -> tuple[Reading, tuple[Counts, ...]]:
+        """What is read in these texts, and their counts."""
+        grams = [Grams.of(at, kind, texts) for at, texts in enumerate(cells) for kind in LENGTHS]
+        summaries = [Summaries.of(at, texts) for at, texts in enumerate(cells)]
+        counts = [Counts(counted, one.analyzer) for one, counted in grams] + [Counts(own) for _, own in summaries]
+        return cls(tuple(one for one, _ in grams), tuple(one for one, _ in summaries)), tuple(counts)
+
+    @property
+    def blocks(self) -> tuple[Grams | Summaries, ...]:
+        """What each of the `counts` comes from."""
+        return (*self.grams, *self.summaries)
+
+    def counts(self, cells: Sequence[Sequence[str]]) -> tuple[Counts, ...]:
+        """The counts of new texts."""
+        return tuple(Counts(one.counted(cells[one.column]), getattr(one, "analyzer", None)) for one in self.blocks)
 
 
-def text_table(features: Any, filling: Filling, grams: Sequence[Grams], cells: Sequence[Sequence[str]]) -> Table:
-    """New rows with the known n-grams of their texts."""
+def text_table(features: Any, filling: Filling, reading: Reading, cells: Sequence[Sequence[str]]) -> Table:
+    """New rows with what is read in their texts."""
     dense = features.toarray() if is_sparse(features) else features
-    return Table(dense, filling, tuple(Counts(one.counted(cells[one.column]), one.analyzer) for one in grams))
+    return Table(dense, filling, reading.counts(cells))
 
 
 def _frequent(codes: NDArray[np.floating]) -> Ints:

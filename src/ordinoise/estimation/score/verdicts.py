@@ -57,17 +57,25 @@ class Verdicts:
         of clean curve, noise and recorded labels.
         """
         log_clean, log_noise, log_recorded = logs
-        given_verdict = softmax(self._log_joint(*logs), axis=1)
+        (verifier, cell, recorded), at, sizes = self._places
+        seen = np.zeros((len(cell), log_clean.shape[1]))  # [place, true]: expected counts given the verdicts
+        np.add.at(seen, at, self.counts[:, None] * softmax(self._log_joint(*logs), axis=1))
+        shares = np.exp(log_clean[cell] + log_noise[:, recorded].T - log_recorded[cell, recorded, None])
+        slopes = np.concatenate(
+            [clean_slopes[cell], noise_slopes[:, :, recorded].T], axis=2
+        )  # [place, true, parameter]
+        slopes -= shares[:, None] @ slopes
+        gradient -= seen.ravel() @ slopes.reshape(seen.size, -1)
+        joint = (shares[:, :, None] * self.matrices[verifier]).transpose(0, 2, 1)  # [place, verdict, true]
+        scale = np.sqrt(sizes)[:, None] / np.sqrt(np.maximum(joint.sum(axis=2), TINY))
+        by_verdict = (joint @ slopes * scale[:, :, None]).reshape(-1, slopes.shape[2])
+        information += by_verdict.T @ by_verdict
+
+    @cached_property
+    def _places(self) -> tuple[Ints, Ints, Floats]:
+        """Verifier, cell and record of each place with verdicts; the place of each entry; verdicts at each place."""
         places, at = np.unique(self.entries[:, :3], axis=0, return_inverse=True)
-        for number, (verifier, cell, recorded) in enumerate(places):
-            own = at.ravel() == number
-            shares = np.exp(log_clean[cell] + log_noise[:, recorded] - log_recorded[cell, recorded])
-            slopes = np.hstack([clean_slopes[cell], noise_slopes[:, :, recorded].T])
-            slopes -= shares @ slopes
-            gradient -= self.counts[own] @ given_verdict[own] @ slopes
-            joint = shares[:, None] * self.matrices[verifier]  # [true, verdict]
-            by_verdict = joint.T @ slopes / np.sqrt(np.maximum(joint.sum(axis=0), TINY))[:, None]
-            information += self.counts[own].sum() * by_verdict.T @ by_verdict
+        return places.T, at.ravel(), np.asarray(np.bincount(at.ravel(), self.counts), dtype=np.float64)
 
     def _log_joint(self, log_clean: Floats, log_noise: Floats, log_recorded: Floats) -> Floats:
         """``log S[b, k, r] M[k, v]`` of each entry, shape (n_entries, K)."""

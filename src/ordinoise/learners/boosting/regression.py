@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.crossfit import n_workers
 
 N_TREES = 40
 SETTINGS: dict[str, Any] = {
@@ -31,8 +33,13 @@ def held_out_predictions(features: Floats, target: Floats, folds: Ints) -> Float
     import lightgbm
 
     predicted = np.empty(len(target))
-    for fold in range(int(folds.max()) + 1):
+
+    def predict(fold: int) -> None:
         held_out, others = folds == fold, folds != fold
         booster = lightgbm.train(SETTINGS, lightgbm.Dataset(features[others], target[others]), N_TREES)
         predicted[held_out] = booster.predict(features[held_out], num_threads=1) - target[others].mean()
+
+    n_folds = int(folds.max()) + 1
+    with ThreadPoolExecutor(n_workers(None, n_folds)) as pool:  # ends here: a process forked later inherits no threads
+        list(pool.map(predict, range(n_folds)))
     return predicted

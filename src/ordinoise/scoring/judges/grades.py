@@ -208,11 +208,20 @@ def _scale(argument: str, values: set[Any], order: Sequence[Any] | None) -> tupl
             advice = "name every grade" + (", or give the judge a scale of its own" if argument == "judge" else "")
             raise complain(argument, f"hold only the grades {list(wanted)}", repr(unknown[0]), advice)
         return wanted  # type: ignore[return-value]
-    if any(isinstance(value, str) for value in values):
-        text = next(value for value in values if isinstance(value, str))
+    texts = sorted((value for value in values if isinstance(value, str)), key=_is_number)
+    if texts:
+        text = texts[0]  # in a file, one cell of text makes texts of the numbers beside it
         advice = "pass the order, as --order low,medium,high or classes=[...]"
         raise complain(argument, "hold numbers if no order is given", f"text such as {text!r}", advice)
     return tuple(sorted(values))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _checked(classes: tuple[Grade, ...]) -> tuple[Grade, ...]:

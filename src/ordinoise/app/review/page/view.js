@@ -242,7 +242,7 @@ function similar(row, item, columns) {
   const named = new Set((item.contributions ?? []).map((one) => one.column));
   const texts = columns.flatMap((column, at) => (column.kind === "text" && column.role === "feature" && row.cells[at] !== null ? [make("p", { dir: "auto" }, row.cells[at])] : []));
   const cells = columns.flatMap((column, at) => (named.has(column.name) && column.kind !== "text" ? [feature(column, row.cells[at])] : []));
-  const head = make("p", { class: "which" }, `Row ${row.row}: recorded `, make("bdi", { class: "grade" }, row.recorded));
+  const head = make("p", { class: "which" }, `Row ${row.row}: ${row.settled ? "settled" : "recorded"} `, make("bdi", { class: "grade" }, row.settled ?? row.recorded));
   return make("div", { class: "neighbor" }, head, ...texts, cells.length ? make("dl", { class: "features" }, ...cells) : "");
 }
 

@@ -1,0 +1,185 @@
+"""Every figure of the documentation, run again in pieces: what was run when, on which commit, and in how many seconds.
+
+    python -m studies.evidence                        run what was not run since the package last changed
+    python -m studies.evidence --minutes 60           start no piece after an hour; the next call continues
+    python -m studies.evidence --only judge noise     the commands with one of these words
+    python -m studies.evidence --record "COMMAND" --seconds 30    a run that was made otherwise, on this commit
+
+What a command prints goes to results/evidence/; the runs are kept in studies/results/runs.csv and shown on the page
+docs/evidence.md. Figures in the text of a page are put there by hand: compare them with what was printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RUNS = ROOT / "studies" / "results" / "runs.csv"
+PAGE = ROOT / "docs" / "_measured" / "evidence.md"
+OUTPUT = ROOT / "results" / "evidence"
+ANEW = {"COLUMNS": "140", "ORDINOISE_ANEW": "1"}  # kept results of an earlier state of the package are no evidence
+
+PIECES = {
+    "ordinoise demo --out results/demo": "get-started",
+    "python -m studies.tour": "get-started",
+    "python -m studies.text_tour": "text",
+    "python -m studies.raters_tour": "raters",
+    "python -m studies.rounds_tour": "rounds",
+    "python -m studies.door_pictures": "images",
+    "python -m studies.pictures": "why",
+    "python -m studies.label_errors": "label-errors",
+    "python -m studies.accuracy --splits 1 --max-rows 2000": "learners",
+    "python -m studies.front --sets 'california, equal frequency' california --noises uniform": "learners",
+    "python -m studies.boosting targets": "learners",
+    "python -m studies.boosting heads": "decisions/0010-boosting-one-score",
+    "python -m studies.boosting speed": "benchmarks",
+    "python -m studies.real --seeds 5": "real-noise",
+    "python -m studies.text": "text",
+    "python -m studies.text --time 10000": "text",
+    "python -m studies.learning": "raters",
+    "python -m studies.raters web": "knowing-the-noise",
+    "python -m studies.raters": "raters",
+    "python -m studies.groups --seeds 1": "knowing-the-noise",
+    "python -m studies.harm --seeds 5": "knowing-the-noise",
+    "python -m studies.harm --seeds 5 --rows 200": "knowing-the-noise",
+    "python -m studies.counts --runs 40": "knowing-the-noise",
+    "python -m studies.small --seeds 3": "knowing-the-noise",
+    "python -m studies.small --rows 500 --seeds 1 --only clean": "knowing-the-noise",
+    "python -m studies.audit --seeds 5": "knowing-the-noise",
+    "python -m studies.selection --repeats 20": "knowing-the-noise",
+    "python -m studies.noise errors": "knowing-the-noise",
+    "python -m studies.noise accuracy": "choose",
+    "python -m studies.noise growth --seeds 2": "benchmarks",
+    "python -m studies.noise coverage --seeds 2": "benchmarks",
+    "python -m studies.sets --learners front --splits 8 --first-seed 300": "prediction-sets",
+    "python -m studies.judge simulated --repeats 400": "benchmarks",
+    "python -m studies.judge split --repeats 60": "benchmarks",
+    "python -m studies.judge web --repeats 400": "benchmarks",
+    "python -m studies.judge lean": "benchmarks",
+    "python -m studies.rounds spot-check --runs 500": "rounds",
+    "python -m studies.rounds rounds --runs 20": "rounds",
+    "python -m studies.next --seeds 4": "rounds",
+    "python -m studies.verified --seeds 5": "benchmarks",
+    "python -m studies.networks text": "decisions/index",
+    "python -m studies.speed": "benchmarks",
+    "python -m studies.steps": "benchmarks",
+    "python -m studies.torch_scaling": "pytorch",
+    "python -m studies.million": "benchmarks",
+    "python examples/digits_cnn.py": "pytorch",
+    "ordinoise reproduce all": "reproduction",
+    "ordinoise reproduce large": "reproduction",
+}
+"""The commands, and the page of each. They find the data by the environment variable ORDINOISE_DATA."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One finished run of a command."""
+
+    command: str
+    commit: str
+    date: str
+    seconds: str
+
+
+def runs() -> dict[str, Run]:
+    """The last run of every command."""
+    if not RUNS.exists():
+        return {}
+    with RUNS.open(newline="") as file:
+        return {row["command"]: Run(**row) for row in csv.DictReader(file)}
+
+
+def record(command: str, seconds: float) -> None:
+    """Keep a run on the present commit, and write the page."""
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    known = runs() | {command: Run(command, _git("rev-parse", "--short", "HEAD"), today, f"{seconds:.0f}")}
+    with RUNS.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(Run.__dataclass_fields__), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(known[name]) for name in sorted(known))
+    PAGE.write_text(page(known))
+
+
+def page(known: dict[str, Run]) -> str:
+    """One row per command: where its figures stand, and its last run."""
+    lines = ["| command | figures on | last run | commit | seconds |", "|---|---|---|---|---:|"]
+    for command, name in PIECES.items():
+        run = known.get(command)
+        cells = (run.date, f"`{run.commit}`", run.seconds) if run else ("earlier", "", "")
+        lines.append(f"| `{command}` | [{name}]({name}.md) | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def is_fresh(run: Run | None) -> bool:
+    """Whether the package is as it was when the command was run."""
+    if run is None:
+        return False
+    unchanged = subprocess.run(
+        ["git", "diff", "--quiet", run.commit, "--", "src"], cwd=ROOT, capture_output=True, check=False
+    )
+    return unchanged.returncode == 0
+
+
+def execute(command: str) -> float | None:
+    """Run a command and keep what it prints; returns its seconds, or None if it failed."""
+    words = shlex.split(command)
+    if words[0] == "ordinoise":
+        words[:1] = [sys.executable, "-m", "ordinoise.app.cli"]
+    else:
+        words[0] = sys.executable
+    OUTPUT.mkdir(parents=True, exist_ok=True)
+    path = OUTPUT / f"{re.sub(r'[^a-z0-9]+', '-', command.lower()).strip('-')}.txt"
+    started = time.monotonic()
+    with path.open("w") as file:
+        done = subprocess.run(words, cwd=ROOT, env=os.environ | ANEW, stdout=file, stderr=file, check=False)
+    seconds = time.monotonic() - started
+    print(
+        f"{'done' if done.returncode == 0 else 'FAILED'} in {seconds:.0f} s: {command} ({path.relative_to(ROOT)})",
+        flush=True,
+    )
+    return seconds if done.returncode == 0 else None
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="+", default=[""], help="words; a command with one of them is run")
+    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--record", metavar="COMMAND", choices=list(PIECES))
+    parser.add_argument("--seconds", type=float)
+    options = parser.parse_args()
+    if options.record:
+        if options.seconds is None:
+            parser.error("seconds must be given with --record, got nothing")
+        record(options.record, options.seconds)
+        return
+    end = time.monotonic() + 60 * options.minutes
+    known, failed = runs(), 0
+    for command in (command for command in PIECES if any(word in command for word in options.only)):
+        if is_fresh(known.get(command)) or time.monotonic() > end:
+            continue
+        seconds = execute(command)
+        if seconds is None:
+            failed += 1
+        else:
+            record(command, seconds)
+    if failed:
+        raise SystemExit(f"{failed} commands failed")
+
+
+if __name__ == "__main__":
+    main()
