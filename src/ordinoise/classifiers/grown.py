@@ -9,7 +9,7 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.classifiers.blend.members import TreesModel
-from ordinoise.classifiers.blend.table import Filling
+from ordinoise.classifiers.blend.table import Filling, Reading
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.columns.coding import Columns
 from ordinoise.learners.boosting import Ensemble
@@ -54,7 +54,7 @@ def classifier_of_trees(
     model._checked_features(X, reset=True)
     model.columns_, model.classes_ = columns, np.array(settings["classes"])
     model.filling_ = Filling.of(model._checked_features(X, reset=False), columns.categories)
-    model.grams_, model.reads_sparse_ = (), False
+    model.reading_, model.reads_sparse_ = Reading(), False
     model.models_ = {TREES: tuple(TreesModel(one) for one in models)}
     model.weights_, model.learner_ = {TREES: 1.0}, "boosting"
     model.noise_, model.folds_ = noise, folds[None]
