@@ -4,7 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ordinoise.crossfit import center_and_scale, out_of_fold, split_rows, stratified_folds
+from ordinoise.crossfit import (
+    center_and_scale,
+    combined,
+    hashed_folds,
+    name_keys,
+    out_of_fold,
+    places_of,
+    row_keys,
+    split_rows,
+    stratified_folds,
+)
 
 Ints = NDArray[np.int64]
 
@@ -134,3 +144,31 @@ def test_a_single_group_cannot_be_split() -> None:
     one = np.zeros(10, dtype=np.int64)
     with pytest.raises(ValueError, match="groups must hold at least 2 distinct values, to keep one apart, got 1"):
         stratified_folds(one, 5, np.random.default_rng(0), one)
+
+
+def test_keys_of_rows_do_not_depend_on_the_part_that_they_are_read_in() -> None:
+    whole = row_keys(np.arange(1000), seed=3)
+    assert np.array_equal(np.concatenate([row_keys(np.arange(400), 3), row_keys(np.arange(400, 1000), 3)]), whole)
+    assert not np.array_equal(row_keys(np.arange(1000), seed=4), whole)
+
+
+def test_equal_names_have_equal_keys() -> None:
+    first, second = name_keys(["b", "a", "b"], seed=0), name_keys(["a"], seed=0)
+    assert first[0] == first[2] != first[1] == second[0]
+
+
+def test_hashed_folds_and_draws_are_even_and_independent() -> None:
+    keys = row_keys(np.arange(40_000), seed=0)
+    folds, places, others = hashed_folds(keys, 4), places_of(keys, 0), places_of(keys, 1)
+    assert np.abs(np.bincount(folds) - 10_000).max() < 4 * np.sqrt(7500)
+    for part in (places[folds == 2], places[others < 0.5]):
+        assert abs(part.mean() - 0.5) < 4 / np.sqrt(12 * len(part))
+
+
+def test_a_combined_row_does_not_depend_on_its_neighbors() -> None:
+    rng = np.random.default_rng(0)
+    table, weights = rng.normal(size=(1003, 5)), rng.normal(size=(5, 5))
+    whole = combined(table, weights)
+    assert np.allclose(whole, table @ weights)
+    for rows in (slice(1), slice(3, 10), slice(500, 1003)):
+        assert np.array_equal(combined(table[rows], weights), whole[rows])

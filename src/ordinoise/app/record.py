@@ -130,9 +130,9 @@ class AuditRecord:
     Attributes
     ----------
     source : str
-        Absolute path of the file.
+        Absolute path of the file, or of the folder or pattern of Parquet files.
     digest : str
-        SHA-256 of the file when it was read.
+        SHA-256 of the file when it was read; of several files that of their paths, sizes and times.
     target : str
         Column of grades.
     classes : tuple of str

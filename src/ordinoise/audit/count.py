@@ -91,8 +91,12 @@ def wrong_count(
         return WrongCount(0.0, 0.0, 0.0, 0.0, 0, confidence)
     wrong = _probability_wrong(probabilities, recorded, noise_matrix)
     variance = float((wrong * (1 - wrong)).sum())
-    variance += _matrix_variance(probabilities, recorded, noise_matrix, replicates, wrong)
-    value, n_samples = float(wrong.sum()), len(recorded)
+    variance += matrix_variance(probabilities, recorded, noise_matrix, replicates)
+    return counted(float(wrong.sum()), variance, len(recorded), confidence)
+
+
+def counted(value: float, variance: float, n_samples: int, confidence: float) -> WrongCount:
+    """The count with its normal interval, within 0 and `n_samples`."""
     error = float(np.sqrt(variance))
     # Where every label is certain the interval is a point, also at a confidence of one.
     reach = normal_reach(error, confidence) if error else 0.0
@@ -103,14 +107,12 @@ def _probability_wrong(probabilities: Floats, recorded: Ints, noise_matrix: Floa
     return 1 - posterior(probabilities, recorded, noise_matrix)[np.arange(len(recorded)), recorded]
 
 
-def _matrix_variance(
-    probabilities: Floats, recorded: Ints, noise_matrix: Floats, replicates: Floats, wrong: Floats
-) -> float:
+def matrix_variance(probabilities: Floats, recorded: Ints, noise_matrix: Floats, replicates: Floats) -> float:
     """Variance of the number of wrong labels over the replicates; infinite if fewer than two allow every label."""
     usable = [replicate for replicate in replicates if (replicate[:, np.unique(recorded)] > 0).any(axis=0).all()]
     if len(usable) < 2:
         return 0.0 if len(replicates) == 0 else np.inf
-    rows = _spread_rows(wrong)
+    rows = _spread_rows(_probability_wrong(probabilities, recorded, noise_matrix))
     chosen, labels = probabilities[rows], recorded[rows]
     explained = chosen @ noise_matrix
     counts = [

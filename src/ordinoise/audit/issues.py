@@ -144,20 +144,34 @@ def issues_from(
     n_classes = len(classes)
     wrong = 1 - posterior[np.arange(len(recorded)), recorded]
     distance = (posterior * np.abs(np.arange(n_classes) - recorded[:, None])).sum(axis=1)
-    if rank_by == "auto":  # in doubt the distance would favor the ends of the scale, whose errors can be larger
-        rank_by = "expected_distance" if noise.answer == "corrected" else "probability_wrong"
-    first = wrong if rank_by == "probability_wrong" else distance
-    if rank_by == "large_error":
-        first = _suspicion(posterior, recorded)
-    second = distance if rank_by == "probability_wrong" else wrong
     rank = np.empty(len(recorded), dtype=np.int64)
     is_known = np.zeros(len(recorded), dtype=bool) if verified is None else verified
-    rank[np.lexsort((-second, -first, is_known))] = np.arange(1, len(recorded) + 1)
+    rank[ranking_of(posterior, recorded, rank_by, noise.answer, is_known)] = np.arange(1, len(recorded) + 1)
     suggested = classes[decide(posterior, "median")]
     return LabelIssues(
         classes[recorded], suggested, wrong, distance, rank, posterior, classes, noise, expected_wrong, library,
         is_known if is_known.any() else None,
     )  # fmt: skip
+
+
+def ranking_of(
+    posterior: Floats, recorded: Ints, rank_by: str, answer: str, verified: NDArray[np.bool_] | None = None
+) -> Ints:
+    """Row numbers from the most to the least suspicious, verified ones last."""
+    first, second = suspicion_of(posterior, recorded, rank_by, answer)
+    is_known = np.zeros(len(recorded), dtype=bool) if verified is None else verified
+    return np.lexsort((-second, -first, is_known))
+
+
+def suspicion_of(posterior: Floats, recorded: Ints, rank_by: str, answer: str) -> tuple[Floats, Floats]:
+    """What labels are ranked by, the largest first, and what decides between equal ones."""
+    wrong = 1 - posterior[np.arange(len(recorded)), recorded]
+    distance = (posterior * np.abs(np.arange(posterior.shape[1]) - recorded[:, None])).sum(axis=1)
+    if rank_by == "auto":  # in doubt the distance would favor the ends of the scale, whose errors can be larger
+        rank_by = "expected_distance" if answer == "corrected" else "probability_wrong"
+    if rank_by == "probability_wrong":
+        return wrong, distance
+    return (_suspicion(posterior, recorded) if rank_by == "large_error" else distance), wrong
 
 
 def _suspicion(posterior: Floats, recorded: Ints) -> Floats:

@@ -10,6 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.crossfit import combined
 from ordinoise.labels import VerifiedRanks
 from ordinoise.noise.deconvolution import FLOOR
 
@@ -56,12 +57,17 @@ def likelihood_of(recorded: Ints, noise_matrix: Floats, verified: VerifiedRanks 
 
 
 def calibrated(probabilities: Floats, likelihood: Floats) -> Floats:
-    """Probabilities of the true label, calibrated by the likelihood of the recorded labels.
+    """Probabilities of the true label, calibrated by the likelihood of the recorded labels."""
+    return recalibrated(probabilities, calibration_weights(probabilities, likelihood))
 
-    A multinomial regression ``softmax([log P, 1] @ W)`` with W of shape (K + 1, K), which maximizes
-    ``sum_i log sum_k P_i(k) likelihood_ik`` under a normal prior about the identity, the W that changes nothing. It
-    corrects over- and underconfident classifiers and class frequencies. With only K (K + 1) weights the calibration
-    learns next to nothing about any one sample, so it may be fitted to the labels that are then judged.
+
+def calibration_weights(probabilities: Floats, likelihood: Floats) -> Floats:
+    """The weights W of the calibration, shape (K + 1, K).
+
+    A multinomial regression ``softmax([log P, 1] @ W)``, which maximizes ``sum_i log sum_k P_i(k) likelihood_ik`` under
+    a normal prior about the identity, the W that changes nothing. It corrects over- and underconfident classifiers and
+    class frequencies. With only K (K + 1) weights the calibration learns next to nothing about any one sample, so it
+    may be fitted to the labels that are then judged.
     """
     n_samples, n_classes = likelihood.shape
     inputs = np.column_stack([np.log(probabilities + CALIBRATION_FLOOR), np.ones(n_samples)])
@@ -80,4 +86,10 @@ def calibrated(probabilities: Floats, likelihood: Floats) -> Floats:
     fitted = minimize(
         loss_and_slope, unchanged.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": MOST_CALIBRATION_STEPS}
     )
-    return np.asarray(softmax(inputs @ fitted.x.reshape(unchanged.shape), axis=1))
+    return np.asarray(fitted.x.reshape(unchanged.shape))
+
+
+def recalibrated(probabilities: Floats, weights: Floats) -> Floats:
+    """Probabilities of the true label after a calibration: ``softmax([log P, 1] @ W)``."""
+    logits = combined(np.log(probabilities + CALIBRATION_FLOOR), weights[:-1]) + weights[-1]
+    return np.asarray(softmax(logits, axis=1))

@@ -166,10 +166,23 @@ def show_table(*, is_quiet: bool = False) -> Callable[[GradedTable], None]:
         kinds = Counter(column.kind for column in table.columns if column.role == "feature")
         features = ", ".join(f"{count} of kind {kind}" for kind, count in kinds.items())
         grades = " < ".join(map(str, table.classes))
-        size = f"{table.frame.height:,} rows; features: {features}"
+        size = f"{table.n_rows:,} rows; features: {features}"
         for line in (f"{table.path.name}: {size}; grades {grades}", *(f"  {message}" for message in table.messages)):
             say(console(), line)
         for sentence in table.cautions:
             say(console(), f" {sentence}.", bold="Careful:")
+
+    return (lambda _: None) if is_quiet else show
+
+
+def show_stage(*, is_quiet: bool = False) -> Callable[[str], None]:
+    """A function that prints what is done now, and when it began, on standard error; nothing if `is_quiet`."""
+    import time
+
+    start = time.monotonic()
+
+    def show(words: str) -> None:
+        seconds = int(time.monotonic() - start)
+        say(console(stderr=True), f"{seconds // 60:3}:{seconds % 60:02} {words}")
 
     return (lambda _: None) if is_quiet else show

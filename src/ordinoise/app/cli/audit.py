@@ -24,7 +24,8 @@ def audit(
     Parameters
     ----------
     out
-        New folder for report.html, suspects.csv, labels.csv and audit.json.
+        New folder for report.html, suspects.csv, labels.csv and audit.json; of several Parquet files the labels are
+        a folder too, labels.parquet.
     reviewed
         Folder of an earlier audit, or of ordinoise raters (with --item); its settled grades, and those of the
         audits before it, are trusted.
@@ -37,21 +38,33 @@ def audit(
     """
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
-    from ordinoise.app.cli._console import console, say, say_continued, show_table
+    from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
     from ordinoise.app.cli._findings import print_json, show_noise, show_suspects
+    from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
 
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
     from ordinoise.app.workflow.audit import TASKS, audit_file
+    from ordinoise.app.workflow.partitions.files import is_partitioned
     from ordinoise.app.workflow.reviewed import reviewed_grades
 
-    say_continued(out)
-    settled = None if reviewed is None else reviewed_grades(reviewed, request)
-    show = show_table(is_quiet=json)
-    _, record = audit_file(
-        request, out, reviewed=settled, n_suspects=suspects, excel_safe=excel_safe, label_studio=label_studio,
-        on_table=show, verbose=True,
-    )  # fmt: skip
+    show, labels = show_table(is_quiet=json), "labels.csv"
+    if is_partitioned(request.file):
+        from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts
+
+        refuse_for_parts(reviewed=reviewed, label_studio=label_studio)
+        labels = LABELS
+        _, record = audit_parts(
+            request, out, n_suspects=suspects, excel_safe=excel_safe, on_table=show, on_stage=show_stage(is_quiet=json)
+        )
+    else:
+        refuse_scheduler(request.scheduler)
+        say_continued(out)
+        settled = None if reviewed is None else reviewed_grades(reviewed, request)
+        _, record = audit_file(
+            request, out, reviewed=settled, n_suspects=suspects, excel_safe=excel_safe, label_studio=label_studio,
+            on_table=show, verbose=True,
+        )  # fmt: skip
     if json:
         print_json(record.to_dict(suspects=False) | {"out": str(out), "n_suspects": len(record.suspects)})
         return
@@ -61,7 +74,7 @@ def audit(
     for one in record.oddities:
         say(screen, f" {one.sentence}", bold="Also:")
     screen.print()
-    files = ["report.html (open it in a browser)", "suspects.csv", "labels.csv", "audit.json"]
+    files = ["report.html (open it in a browser)", "suspects.csv", labels, "audit.json"]
     files += [TASKS] if (out / TASKS).exists() else []
     say(screen, f" {out}: {', '.join(files)}", bold="Written")
     if record.suspects:

@@ -23,17 +23,27 @@ def fit(
         audits before it, are trusted.
     """
     from ordinoise._files import refuse_existing
-    from ordinoise.app.cli._console import console, say, say_continued, show_table
+    from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
     from ordinoise.app.cli._findings import print_json, show_noise, show_scores
+    from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
 
     refuse_existing("out", out)
     from ordinoise.app.report.action import baseline_of
     from ordinoise.app.workflow.model import fit_file
+    from ordinoise.app.workflow.partitions.files import is_partitioned
     from ordinoise.app.workflow.reviewed import reviewed_grades
 
-    say_continued(out)
-    settled = None if reviewed is None else reviewed_grades(reviewed, request)
-    found, record = fit_file(request, out, reviewed=settled, on_table=show_table(is_quiet=json), verbose=True)
+    show = show_table(is_quiet=json)
+    if is_partitioned(request.file):
+        from ordinoise.app.workflow.partitions.verbs import fit_parts
+
+        refuse_for_parts(reviewed=reviewed)
+        found, record = fit_parts(request, out, on_table=show, on_stage=show_stage(is_quiet=json))
+    else:
+        refuse_scheduler(request.scheduler)
+        say_continued(out)
+        settled = None if reviewed is None else reviewed_grades(reviewed, request)
+        found, record = fit_file(request, out, reviewed=settled, on_table=show, verbose=True)
     if json:
         more = {"weights": dict(found.model.weights_), "scores": found.scores.to_dict(), "out": str(out)}
         print_json(record.to_dict(suspects=False) | more)

@@ -18,17 +18,27 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
         Folder of an audit, or of ordinoise raters (with --item); its settled grades, and those of the audits before it,
         are trusted.
     """
-    from ordinoise.app.cli._console import console, show_table
+    from ordinoise.app.cli._console import console, show_stage, show_table
     from ordinoise.app.cli._findings import print_json, show_matrix, show_rate
+    from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
     from ordinoise.app.workflow.fit import estimate
+    from ordinoise.app.workflow.partitions.files import is_partitioned
     from ordinoise.app.workflow.reviewed import reviewed_grades
 
-    trusted = None if reviewed is None else reviewed_grades(reviewed, request).trusted
-    table, found = estimate(request, trusted=trusted, on_table=show_table(is_quiet=json), verbose=True)
+    show, trusted = show_table(is_quiet=json), None
+    if is_partitioned(request.file):
+        from ordinoise.app.workflow.partitions.verbs import estimate_parts
+
+        refuse_for_parts(reviewed=reviewed)
+        table, found = estimate_parts(request, on_table=show, on_stage=show_stage(is_quiet=json))
+    else:
+        refuse_scheduler(request.scheduler)
+        trusted = None if reviewed is None else reviewed_grades(reviewed, request).trusted
+        table, found = estimate(request, trusted=trusted, on_table=show, verbose=True)
     n_settled = 0 if trusted is None else len(trusted.rows)
     classes = [str(grade) for grade in table.classes]
     if json:
-        head = {"target": table.target, "classes": classes, "n_graded": len(table.rows), "cautions": table.cautions}
+        head = {"target": table.target, "classes": classes, "n_graded": table.n_graded, "cautions": table.cautions}
         head |= {"n_settled": n_settled}
         print_json(head | {"noise": found.to_dict(replicates=False)})
         return
@@ -36,4 +46,4 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
         console().print(f"{n_settled:,} settled grades are used.")
     if "no-signal" not in found.doubt_codes:
         show_matrix(console(), found, classes)
-    show_rate(console(), found, len(table.rows))
+    show_rate(console(), found, table.n_graded)

@@ -18,6 +18,7 @@ def predict(
     no_header: bool = False,
     embeddings: Path | None = None,
     text_model: str | None = None,
+    scheduler: str | None = None,
     json: Json = False,
 ) -> None:
     """Add the predicted grade and the probability of each grade to every row of a table.
@@ -29,9 +30,10 @@ def predict(
     model
         Folder written by ordinoise fit.
     file
-        Table with the feature columns of the model.
+        Table with the feature columns of the model; or a folder of Parquet files, or a pattern in quotes.
     out
-        New file: .csv, .tsv, .jsonl, .parquet or .feather; prints CSV on standard output by default.
+        New file: .csv, .tsv, .jsonl, .parquet or .feather; prints CSV on standard output by default. For several
+        Parquet files a new folder of them.
     decision
         How a grade is picked from its probabilities: median, mode or mean; as in the fit by default.
     confidence
@@ -42,6 +44,8 @@ def predict(
         File with one vector per row, if the model was made with one.
     text_model
         Model that makes vectors of the free text, if the model was made with one.
+    scheduler
+        Address of a running Dask cluster, such as tcp://host:8786, for a folder of Parquet files.
     """
     from ordinoise._files import refuse_existing
 
@@ -49,8 +53,17 @@ def predict(
         refuse_existing("out", out)
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import print_json
+    from ordinoise.app.cli._parts import predict_several, refuse_scheduler
     from ordinoise.app.workflow.model import predict_file, write_predictions
+    from ordinoise.app.workflow.partitions.files import is_partitioned
 
+    if is_partitioned(file):
+        predict_several(
+            model, file, out, decision, confidence, scheduler, is_json=json,
+            others={"no-header": no_header, "embeddings": embeddings, "text-model": text_model},
+        )  # fmt: skip
+        return
+    refuse_scheduler(scheduler)
     is_text = not json if out is None else out.suffix.lower() in (".csv", ".tsv")
     unseen: list[str] = []
     frame = predict_file(

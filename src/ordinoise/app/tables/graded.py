@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,16 @@ class GradedTable:
     ungraded: pl.DataFrame = field(default_factory=pl.DataFrame)
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows of the file."""
+        return self.frame.height
+
+    @property
+    def n_graded(self) -> int:
+        """Number of rows with a grade."""
+        return len(self.rows)
+
+    @property
     def categories(self) -> list[str]:
         """Names of the features that are categories."""
         return [column.name for column in self.columns if column.role == "feature" and column.kind == "category"]
@@ -84,6 +94,10 @@ class GradedTable:
     def texts(self) -> list[str]:
         """Names of the features that are free text."""
         return [column.name for column in self.columns if column.role == "feature" and column.kind == "text"]
+
+    def graded_cells(self, name: str) -> pl.Series:
+        """The cells of a column in the graded rows."""
+        return self.frame.get_column(name)[self.rows]
 
     def text_cells(self, rows: ArrayLike) -> list[tuple[str | None, ...]]:
         """The cells of some rows of the file as text, one per column, None where missing."""
@@ -134,9 +148,33 @@ def graded_table(
     ValueError
         One sentence about what is wrong with the file or the arguments.
     """
+    named = [name for name in (item, rater, group) if name is not None]
+    opened = read_opened(path, header=header, keep_text=(*named, *text))
+    return graded_frame(
+        path, opened, target, order=order, ignore=ignore, text=text, embeddings=embeddings, text_model=text_model,
+        header=header, item=item, rater=rater, group=group,
+    )  # fmt: skip
+
+
+def graded_frame(
+    path: str | Path,
+    opened: Opened,
+    target: str,
+    *,
+    order: Sequence[object] | str | None = None,
+    ignore: Collection[str] = (),
+    text: Collection[str] = (),
+    embeddings: str | Path | None = None,
+    text_model: str | None = None,
+    header: bool = False,
+    item: str | None = None,
+    rater: str | None = None,
+    group: str | None = None,
+    find: Callable[..., ColumnFindings] = findings_of,
+) -> GradedTable:
+    """The same of a table that was read; `find` says what a column holds, given the column, its role and a note."""
     named = {"item": item, "rater": rater, "group": group}
     ids = {option: name for option, name in named.items() if name is not None}
-    opened = read_opened(path, header=header, keep_text=(*ids.values(), *text))
     frame = opened.frame
     is_doubtful = header and looks_like_data(frame.columns)
     if target not in frame.columns and is_doubtful:
@@ -147,7 +185,7 @@ def graded_table(
     roles = _roles(opened, target, ignore, ids, text)
     if "item" in names:
         roles |= _differing(frame[rows], names["item"], roles)
-    columns = tuple(findings_of(frame.get_column(name), *role) for name, role in roles.items())
+    columns = tuple(find(frame.get_column(name), *role) for name, role in roles.items())
     _check_features(frame, columns, rows, has_more=embeddings is not None)
     check_no_copy(frame, target, columns, labels, rows)
     # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.

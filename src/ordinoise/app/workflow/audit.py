@@ -72,7 +72,7 @@ def audit_file(
         record = audit_record(found, n_suspects, reviewed)
         write_record(folder, record)
         write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record, str(out)))
-        write_table(_suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
+        write_table(suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
         write_table(_label_frame(found, record), folder / LABELS)
         is_export = format_of(found.table.path) == "tasks"
         if label_studio or is_export:
@@ -91,8 +91,8 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, reviewed: Re
         target=table.target,
         classes=tuple(str(grade) for grade in table.classes),
         columns=table.columns,
-        n_rows=table.frame.height,
-        n_graded=len(table.rows),
+        n_rows=table.n_rows,
+        n_graded=table.n_graded,
         noise=model.noise_,
         wrong=None if count is None else count.value,
         wrong_low=None if count is None else count.low,
@@ -168,7 +168,7 @@ def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> 
     )
 
 
-def _suspect_frame(record: AuditRecord) -> pl.DataFrame:
+def suspect_frame(record: AuditRecord) -> pl.DataFrame:
     """The suspects with the cells of their rows; a column with one of our names gets an underscore appended."""
     ours: tuple[str, ...] = ("row", "recorded", "suggested", "probability_wrong", "expected_distance")
     columns = {name: [getattr(suspect, name) for suspect in record.suspects] for name in ours}

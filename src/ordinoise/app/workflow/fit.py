@@ -155,7 +155,7 @@ def estimate(
 def _table_and_model(
     request: Request, on_table: Callable[[GradedTable], None], verbose: bool
 ) -> tuple[GradedTable, OrdinalClassifier]:
-    _check(request)
+    check_request(request)
     table = graded_table(
         request.file,
         request.target,
@@ -171,7 +171,7 @@ def _table_and_model(
     )
     model = OrdinalClassifier(
         request.learner,
-        noise=_noise(request.noise, len(table.classes)),
+        noise=noise_of(request.noise, len(table.classes)),
         answer=request.answer,
         prior_rate=request.prior_rate,
         decision=request.decision,
@@ -186,7 +186,7 @@ def _table_and_model(
     return table, model
 
 
-def _noise(noise: str, n_classes: int) -> Any:
+def noise_of(noise: str, n_classes: int) -> Any:
     """The classifier's parameter `noise`: None, "estimate" or a matrix."""
     if noise == "none":
         return None
@@ -214,7 +214,7 @@ def _lines(path: Path) -> list[str]:
         raise complain("noise", "be 'estimate', 'none' or a file with a noise matrix", got) from None
 
 
-def _check(request: Request) -> None:
+def check_request(request: Request) -> None:
     """Refuse bad options before the file is read."""
     as_choice("learner", request.learner, LEARNERS)
     as_choice("decision", request.decision, RULES)

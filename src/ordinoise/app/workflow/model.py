@@ -69,21 +69,28 @@ def fit_file(
     on_table, verbose
         As in `learn`.
     """
-    from ordinoise.app.report import write_report
-    from ordinoise.app.workflow.audit import REPORT, audit_record, report_findings
+    from ordinoise.app.workflow.audit import audit_record
     from ordinoise.app.workflow.fit import learn
 
     with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
         trusted = None if reviewed is None else reviewed.trusted
         found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose, unfinished=unfinished)
         record = audit_record(found, SHOWN_SUSPECTS, reviewed)
-        found.model.save(folder / "model")
-        for part in (folder / "model").iterdir():
-            part.rename(folder / part.name)
-        (folder / "model").rmdir()
-        _write_task(folder, found.table, request.text_model)
-        write_report(folder / REPORT, report_findings(f"Model of {request.file.name}", found, record))
+        write_model(folder, found, record)
     return found, record
+
+
+def write_model(folder: Path, found: FileAudit, record: AuditRecord) -> None:
+    """Write the model, how it reads a file, and the report into an existing folder."""
+    from ordinoise.app.report import write_report
+    from ordinoise.app.workflow.audit import REPORT, report_findings
+
+    found.model.save(folder / "model")
+    for part in (folder / "model").iterdir():
+        part.rename(folder / part.name)
+    (folder / "model").rmdir()
+    _write_task(folder, found.table, found.request.text_model)
+    write_report(folder / REPORT, report_findings(f"Model of {found.request.file.name}", found, record))
 
 
 def evaluate_file(
@@ -160,12 +167,36 @@ def predict_file(
     on_unseen : callable
         Called with a sentence for every column with categories that the model never saw.
     """
+    check_prediction(decision, confidence)
+    fitted, task = read_model(model)
+    stored = read_stored(file, header=header)
+    return with_grades(
+        fitted, task, stored, decision=decision, confidence=confidence, as_stored=as_stored, embeddings=embeddings,
+        text_model=text_model, on_unseen=on_unseen,
+    )  # fmt: skip
+
+
+def check_prediction(decision: str | None, confidence: float | None) -> None:
+    """Refuse bad options of a prediction."""
     if decision is not None:
         as_choice("decision", decision, RULES)
     if confidence is not None:
         as_number("confidence", confidence, 0.0, 0.9999, open_low=True)
-    fitted, task = read_model(model)
-    stored = read_stored(file, header=header)
+
+
+def with_grades(
+    fitted: OrdinalClassifierBase,
+    task: Task,
+    stored: pl.DataFrame,
+    *,
+    decision: str | None = None,
+    confidence: float | None = None,
+    as_stored: bool = True,
+    embeddings: Path | None = None,
+    text_model: str | None = None,
+    on_unseen: Callable[[str], None] = lambda _: None,
+) -> pl.DataFrame:
+    """The rows of a table that was read, with the columns that `predict_file` adds."""
     frame = typed_columns(stored.get_columns(), task.categories)
     features = _features(frame, task, embeddings, text_model)
     for sentence in unseen_categories(fitted, features):

@@ -71,7 +71,7 @@ def _groups(found: FileAudit) -> list[Oddity]:
 
 def _levels(found: FileAudit, name: str, kind: str, role: str) -> NDArray[np.object_] | None:
     """The level of a column in each graded row; None if it has none."""
-    cells = found.table.frame.get_column(name)[found.table.rows]
+    cells = found.table.graded_cells(name)
     if kind == "date" and role != "target":
         return np.array([str(cell)[:7] for cell in as_text(cells).fill_null("missing")], dtype=object)
     is_named = role == "id" or (role == "feature" and kind in ("category", "flag"))

@@ -16,7 +16,8 @@ class GradedFile:
     Parameters
     ----------
     file
-        Table to read: CSV with any delimiter, JSON lines, Excel, Parquet or Feather.
+        Table to read: CSV with any delimiter, JSON lines, Excel, Parquet or Feather; for noise, audit and fit also a
+        folder of Parquet files or a pattern in quotes, such as 'data/*.parquet', read a part at a time.
     target
         Column of grades.
     order
@@ -69,6 +70,9 @@ class Request(GradedFile):
         Random seed; the same seed gives the same result.
     jobs
         Number of fits to run in parallel; all processors by default.
+    scheduler
+        Address of a running Dask cluster, such as tcp://host:8786, for a folder of Parquet files that all of its
+        machines can read, and that may be larger than memory; this machine alone by default.
     """
 
     ignore: tuple[str, ...] = ()
@@ -86,10 +90,13 @@ class Request(GradedFile):
     rank_by: str = "auto"
     seed: int = 0
     jobs: int | None = None
+    scheduler: str | None = None
 
     def settings(self) -> dict[str, Any]:
         """The options that change the result, as plain values for JSON."""
-        plain = {name: value for name, value in asdict(self).items() if name not in ("file", "target", "jobs")}
+        plain = {
+            name: value for name, value in asdict(self).items() if name not in ("file", "target", "jobs", "scheduler")
+        }
         return plain | {"embeddings": None if self.embeddings is None else str(self.embeddings.resolve())}
 
     def words(self) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ from ordinoise._validation import Floats, Ints, as_count, as_generator
 from ordinoise.estimation._networks import recorded_probabilities
 from ordinoise.estimation.base import NoiseEstimator
 from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
+from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.estimation.score.doubts import doubts_about_columns
-from ordinoise.estimation.score.likelihood import LikelihoodFit, score_likelihood
+from ordinoise.estimation.score.likelihood import LikelihoodFit, binned_likelihood, score_likelihood
 from ordinoise.labels import VerifiedRanks, trusted_ranks
 from ordinoise.noise import Doubt, Noise
 
@@ -162,6 +163,48 @@ def noise_from_probabilities(
     fit = score_likelihood(
         probabilities, ranks, sample_weight=sample_weight, trusted=trusted, prior_rate=prior_rate
     )  # fmt: skip
+    return _noise_of(fit, probabilities, ranks, features, groups, rng)
+
+
+def noise_from_counts(
+    cells: ScoreCells,
+    counts: Ints,
+    probabilities: Floats,
+    ranks: Ints,
+    *,
+    features: Any = None,
+    prior_rate: float | None = None,
+    random_state: Any = None,
+    groups: Ints | None = None,
+) -> Noise:
+    """The same from counts of recorded labels by cells of the score, which parts of a table add up to.
+
+    Parameters
+    ----------
+    cells : ScoreCells
+    counts : int array of shape (n_cells, n_classes)
+        Of all samples.
+    probabilities, ranks, features, groups
+        Of a random sample of them, among which signs against the estimate are looked for.
+    prior_rate, random_state
+        As in `noise_from_probabilities`.
+    """
+    if counts.sum() < FEWEST_ROWS or _says_nothing(probabilities):
+        return _too_few(probabilities, ranks)
+    rng = as_generator(random_state)
+    bins, at = cells.binned(counts)
+    fit = binned_likelihood(bins, at[cells.of(probabilities)], prior_rate=prior_rate)
+    return _noise_of(fit, probabilities, ranks, features, groups, rng)
+
+
+def _noise_of(
+    fit: LikelihoodFit,
+    probabilities: Floats,
+    ranks: Ints,
+    features: Any,
+    groups: Ints | None,
+    rng: np.random.Generator,
+) -> Noise:
     draws = posterior_draws(fit, n_draws=N_DRAWS, random_state=rng)
     seed = int(rng.integers(2**31))
     return fit.noise(draws, more_doubts=doubts_about_columns(features, fit, probabilities, ranks, seed, groups))

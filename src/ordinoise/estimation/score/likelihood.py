@@ -32,7 +32,7 @@ from ordinoise.estimation.score.doubts import MAY_BE_OVERLAP, doubts_about
 from ordinoise.estimation.score.families import AVERAGED_FAMILIES, FAMILY_NAMES
 from ordinoise.estimation.score.fit import Evidence, FamilyFit, cold_starts, evidence_weights, fit_family
 from ordinoise.estimation.score.links import LINKS
-from ordinoise.estimation.score.verdicts import verdicts_of
+from ordinoise.estimation.score.verdicts import Verdicts, verdicts_of
 from ordinoise.labels import VerifiedRanks, trusted_ranks
 from ordinoise.noise import Doubt, Noise
 from ordinoise.noise.record import estimated_noise
@@ -163,14 +163,26 @@ def score_likelihood(
     """
     table, labels = _as_probabilities(probabilities, noisy_labels)
     bins, cells = _as_bins(table, labels, sample_weight)
-    rate_prior = None
-    if prior_rate is not None:
-        rate_prior = float(logit(as_number("prior_rate", prior_rate, 0.0, 0.99, open_low=True))), PRIOR_RATE_SD
     verified = None
     if trusted is not None:
         if not isinstance(trusted, VerifiedRanks):
             trusted = trusted_ranks(trusted, np.arange(table.shape[1]), len(labels))
         verified = verdicts_of(trusted, labels, cells)
+    return binned_likelihood(bins, cells, family=family, prior_rate=prior_rate, verified=verified)
+
+
+def binned_likelihood(
+    bins: BinnedScores,
+    cells: Ints,
+    *,
+    family: str | Sequence[str] = "average",
+    prior_rate: float | None = None,
+    verified: Verdicts | None = None,
+) -> LikelihoodFit:
+    """The same from label counts by cells of the score; `cells` are those of the samples that are looked at later."""
+    rate_prior = None
+    if prior_rate is not None:
+        rate_prior = float(logit(as_number("prior_rate", prior_rate, 0.0, 0.99, open_low=True))), PRIOR_RATE_SD
     evidence = Evidence(bins, score_curve(bins), rate_prior, verified)
     fits = _all_fits(evidence, _possible_families(_as_families(family), evidence))
     without = [fit for fit in fits if fit.name == "none"] or _all_fits(Evidence(bins, evidence.curve), ("none",))

@@ -3,6 +3,7 @@
 from .ensemble import Ensemble
 from .objective import OBJECTIVES, ForwardObjective, ForwardOrdered, ForwardSoftmax
 from .settings import BoosterSettings
+from .stream import FeatureStream
 from .training import Sample, Training, train
 from .trees import Trees
 
@@ -10,6 +11,7 @@ __all__ = [
     "OBJECTIVES",
     "BoosterSettings",
     "Ensemble",
+    "FeatureStream",
     "ForwardObjective",
     "ForwardOrdered",
     "ForwardSoftmax",

@@ -15,6 +15,7 @@ from ._kernels import Float32s
 from .ensemble import Ensemble
 from .objective import ForwardObjective
 from .settings import BoosterSettings, threads
+from .stream import FeatureStream
 from .trees import grown_trees
 
 METRIC = "loss"
@@ -26,20 +27,21 @@ class Sample:
 
     Attributes
     ----------
-    features : array of shape (n_samples, n_features)
-        NaN where missing.
+    features : array of shape (n_samples, n_features), or FeatureStream
+        NaN where missing. A stream is for training only.
     cells : array of shape (n_samples,)
         Row of the objective's `likelihood` that each sample reads.
     weights : array of shape (n_samples,)
         Weights of the loss.
     """
 
-    features: NDArray[np.floating]
+    features: NDArray[np.floating] | FeatureStream
     cells: Ints
     weights: Floats
 
     def rows(self, rows: Ints) -> Sample:
-        """Some of the rows."""
+        """Some of the rows, of an array."""
+        assert not isinstance(self.features, FeatureStream)
         return Sample(self.features[rows], self.cells[rows], self.weights[rows])
 
 
@@ -134,6 +136,8 @@ def train(
 def _dataset(sample: Sample, settings: BoosterSettings, params: dict[str, Any], reference: Any = None) -> Any:
     import lightgbm
 
+    if isinstance(sample.features, FeatureStream):
+        return sample.features.dataset(sample.cells, settings.categorical, params)
     return lightgbm.Dataset(
         sample.features,
         label=sample.cells,

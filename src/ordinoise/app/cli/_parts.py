@@ -1,0 +1,57 @@
+"""What the verbs do with a folder of Parquet files in place of one file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ordinoise._validation import complain
+from ordinoise.app.cli._console import console, say, show_stage
+from ordinoise.app.cli._findings import print_json
+
+
+def refuse_for_parts(**options: Any) -> None:
+    """Refuse options that need all rows at once."""
+    odd = next((name for name, value in options.items() if value), None)
+    if odd is not None:
+        raise complain(odd.replace("_", "-"), "be left out for several Parquet files", str(options[odd]))
+
+
+def refuse_scheduler(scheduler: str | None) -> None:
+    """Refuse a cluster for one file."""
+    if scheduler is not None:
+        advice = "write the table as several Parquet files, or leave it out"
+        raise complain("scheduler", "be used with a folder of Parquet files", "one file", advice)
+
+
+def predict_several(
+    model: Path,
+    file: Path,
+    out: Path | None,
+    decision: str | None,
+    confidence: float | None,
+    scheduler: str | None,
+    *,
+    is_json: bool,
+    others: Mapping[str, Any],
+) -> None:
+    """Grade a folder of Parquet files, and print what was written."""
+    from ordinoise.app.workflow.partitions.prediction import predict_parts
+
+    refuse_for_parts(**others)
+    if out is None:
+        raise complain("out", "name a new folder for the grades of several Parquet files", "none")
+    unseen: list[str] = []
+    grades = predict_parts(
+        model, file, out, decision=decision, confidence=confidence, scheduler=scheduler,
+        on_stage=show_stage(is_quiet=is_json), on_unseen=unseen.append,
+    )  # fmt: skip
+    for sentence in unseen:
+        say(console(stderr=True), f" {sentence}", bold="Careful:")
+    n_rows = sum(grades.values())
+    if is_json:
+        print_json({"out": str(out), "n_rows": n_rows, "predicted": grades})
+        return
+    spread = ", ".join(f"{grade}: {count:,}" for grade, count in grades.items())
+    say(console(), f"{n_rows:,} rows graded ({spread}), written to {out}")

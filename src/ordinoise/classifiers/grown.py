@@ -1,0 +1,66 @@
+"""The front door's classifier around trees that were grown elsewhere, such as on parts of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ordinoise._validation import Floats, Ints
+from ordinoise.classifiers.blend.members import TreesModel
+from ordinoise.classifiers.blend.table import Filling, Reading
+from ordinoise.classifiers.ordinal import OrdinalClassifier
+from ordinoise.columns.coding import Columns
+from ordinoise.learners.boosting import Ensemble
+from ordinoise.noise import Noise
+
+TREES = "ordered trees"
+
+
+def classifier_of_trees(
+    settings: Mapping[str, Any],
+    X: Any,
+    columns: Columns,
+    models: Sequence[Ensemble],
+    noise: Noise,
+    *,
+    ranks: Ints,
+    folds: Ints,
+    out_of_fold: Floats,
+    recorded_counts: Ints,
+    curves: Sequence[Sequence[float]] = (),
+) -> OrdinalClassifier:
+    """A fitted OrdinalClassifier: it predicts, explains, saves and exports as if it had grown the trees itself.
+
+    Parameters
+    ----------
+    settings : mapping
+        Parameters of the classifier; `classes` among them.
+    X : frame of shape (n_samples, n_features)
+        A sample of the training rows, from which prediction sets and scores come.
+    columns : Columns
+        How the columns of `X` become numbers, by all training rows.
+    models : sequence of Ensemble
+        One per fold, with the ordered head.
+    noise : Noise
+        With its answer.
+    ranks, folds, out_of_fold : arrays of n_samples rows
+        Recorded labels, folds, and probabilities of the true label by the model that did not see the row.
+    recorded_counts : int array of shape (n_classes,)
+        Recorded labels of all training rows.
+    """
+    model = OrdinalClassifier("boosting", **settings)
+    model._checked_features(X, reset=True)
+    model.columns_, model.classes_ = columns, np.array(settings["classes"])
+    model.filling_ = Filling.of(model._checked_features(X, reset=False), columns.categories)
+    model.reading_, model.reads_sparse_ = Reading(), False
+    model.models_ = {TREES: tuple(TreesModel(one) for one in models)}
+    model.weights_, model.learner_ = {TREES: 1.0}, "boosting"
+    model.noise_, model.folds_ = noise, folds[None]
+    found = (out_of_fold @ noise.matrix)[np.arange(len(ranks)), ranks]
+    model.selection_ = {TREES: float(np.log(np.maximum(found, 1e-12)).mean())}
+    model.out_of_fold_, model.curves_ = model._answered(out_of_fold), {TREES: tuple(curves)}
+    model._keep_out_of_fold(model.out_of_fold_, ranks, None, np.ones(len(ranks)))
+    model.training_facts_["recorded_counts"] = recorded_counts.tolist()
+    return model
