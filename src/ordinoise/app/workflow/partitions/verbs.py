@@ -45,8 +45,9 @@ from ordinoise.audit import LabelIssues
 from ordinoise.audit.count import WrongCount, counted, matrix_variance, wrong_range
 from ordinoise.audit.issues import issues_from
 from ordinoise.classifiers import OrdinalClassifier
-from ordinoise.classifiers.grown import classifier_of_trees
+from ordinoise.classifiers.grown import classifier_of_trees, evenly
 from ordinoise.noise import Noise
+from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
 
 LABELS = "labels.parquet"
 """A folder of Parquet files, one per part; polars, pandas and pyarrow read it as one table."""
@@ -74,6 +75,14 @@ class PartsAudit(FileAudit):
             judged.posterior, self.ranks, self.model.classes_, self.model.noise_, self.expected_wrong,
             self.request.rank_by, "polars",
         )  # fmt: skip
+
+    @cached_property
+    def scores(self) -> Evaluation:
+        """Out-of-fold scores, of some rows of the sample."""
+        some = evenly(len(self.ranks))
+        return evaluate_probabilities(
+            self.probabilities[some], self.ranks[some], self.model.noise_, decision=self.request.decision
+        )
 
 
 def estimate_parts(
