@@ -51,21 +51,30 @@ def record(table: Path) -> dict[str, Any]:
     return found
 
 
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two records agree; sums of another process may differ in the last bit, by where its arrays lie."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_alike(value, other[name]) for name, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == pytest.approx(other, rel=1e-9)) if isinstance(one, float) else bool(one == other)
+
+
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_python_and_the_shell_give_the_same_record(table: Path, record: dict[str, Any]) -> None:
     frame = pd.read_csv(table)
     with pytest.warns(IgnoredColumnsWarning, match="'id'.*'remark'"):
         issues = find_label_issues(frame.drop(columns="stars"), frame["stars"], random_state=0)
     assert issues.expected_wrong is not None
-    assert record["wrong"] == issues.expected_wrong.value
-    assert (record["wrong_low"], record["wrong_high"]) == (issues.expected_wrong.low, issues.expected_wrong.high)
-    assert record["noise"] == json.loads(json.dumps(issues.noise.to_dict(replicates=False)))
+    count = issues.expected_wrong
+    assert _alike([record[f"wrong{end}"] for end in ("", "_low", "_high")], [count.value, count.low, count.high])
+    assert _alike(record["noise"], json.loads(json.dumps(issues.noise.to_dict(replicates=False))))
     rows = [suspect["row"] for suspect in record["suspects"]]
     assert len(rows) >= 20
     suspicious = [row for row in issues.worst.tolist() if issues.suggested[row] != issues.recorded[row]]
     assert rows == suspicious[: len(rows)]
     for suspect in record["suspects"]:
-        assert suspect["posterior"] == issues.posterior[suspect["row"]].tolist()
+        assert _alike(suspect["posterior"], issues.posterior[suspect["row"]].tolist())
         assert suspect["suggested"] == str(issues.suggested[suspect["row"]])
     roles = {column["name"] for column in record["columns"] if column["role"] not in ("feature", "target")}
     assert roles == IGNORED
@@ -82,7 +91,7 @@ def test_every_frame_library_is_read_by_the_same_rules(table: Path, record: dict
         found = OrdinalClassifier(random_state=0).estimate_noise(X if library == "polars" else X.to_arrow(), grades)
     plain = json.loads(json.dumps(found.to_dict(replicates=False)))
     # The answer waits for the fits that correct.
-    assert plain | {"answer": "", "reason": ""} == record["noise"] | {"answer": "", "reason": ""}
+    assert _alike(plain | {"answer": "", "reason": ""}, record["noise"] | {"answer": "", "reason": ""})
 
 
 def test_text_grades_without_an_order_are_refused_in_both(table: Path, capsys: pytest.CaptureFixture[str]) -> None:

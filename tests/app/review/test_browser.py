@@ -15,7 +15,7 @@ from app.review.server import Server
 from browser import browser
 from ordinoise._text import NOTHING, percent
 from ordinoise.app.plan import Plan, write_plan
-from ordinoise.app.record import AuditRecord, Suspect
+from ordinoise.app.record import AuditRecord, Similar, Suspect
 from ordinoise.app.review import RefitOutcome, in_words, open_decisions
 from ordinoise.app.tables import read_text
 from ordinoise.noise import Noise
@@ -309,6 +309,10 @@ def test_filters_notes_names_and_history(
     assert tab.complaints == []
 
 
+def _grade_of(near: Similar) -> str:
+    return f"recorded {near.recorded}" if near.settled is None else f"settled {near.settled}"
+
+
 def test_text_from_the_file_stays_text(server: Server, context: BrowserContext, record: AuditRecord) -> None:
     tab = ReviewPage(context, server.address)
     place = next(at for at, suspect in enumerate(record.suspects) if "<script>" in (suspect.cells[5] or ""))
@@ -317,12 +321,12 @@ def test_text_from_the_file_stays_text(server: Server, context: BrowserContext, 
     assert tab.page.title() == "Review of wine.csv"
     assert tab.page.locator("#texts script, #texts b").count() == 0
     suspect = record.suspects[place]
-    [word] = suspect.words
+    [word], [near] = suspect.words, suspect.similar
     expect(tab.page.locator("#texts mark")).to_have_text((suspect.cells[5] or "")[word.start : word.end])
     expect(tab.page.locator("#texts mark")).to_have_class("for" if word.value > 0 else "against")
     expect(tab.page.locator(".speaks.for")).to_contain_text(f"For {suspect.suggested}: alcohol {suspect.cells[0]}")
     expect(tab.page.locator(".speaks.against")).to_contain_text(f"For {suspect.recorded}: colour")
-    expect(tab.page.locator(".neighbor .which")).to_have_text(f"Row {suspect.row + 1}: recorded {suspect.suggested}")
+    expect(tab.page.locator(".neighbor .which")).to_have_text(f"Row {near.row}: {_grade_of(near)}")
     image = tab.page.locator("#pictures img")
     expect(image).to_have_js_property("naturalWidth", 96)
     assert tab.complaints == []
@@ -335,8 +339,7 @@ def test_ten_rows_of_text_are_settled_with_their_words_in_sight(
     for suspect in record.suspects[:10]:
         expect(tab.page.locator("#row-title")).to_have_text(f"Row {suspect.row}")
         [word], [near] = suspect.words, suspect.similar
-        grade = f"recorded {near.recorded}" if near.settled is None else f"settled {near.settled}"
-        expect(tab.page.locator("#similar-rows .which")).to_have_text(f"Row {near.row}: {grade}")
+        expect(tab.page.locator("#similar-rows .which")).to_have_text(f"Row {near.row}: {_grade_of(near)}")
         expect(tab.page.locator("#texts mark")).to_have_text((suspect.cells[5] or "")[word.start : word.end])
         tab.press("a")
         tab.saved()
