@@ -108,6 +108,7 @@ def test_text_grades_without_an_order_are_refused_in_both(table: Path, capsys: p
 
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+@pytest.mark.slow
 def test_the_snippet_that_the_demo_prints_runs_on_a_table_with_categories(table: Path) -> None:
     frame = pd.read_csv(table)
     X, stars = frame.drop(columns=["stars", *IGNORED]), frame["stars"]

@@ -67,6 +67,7 @@ def test_a_second_pass_needs_noise_that_a_grader_can_make() -> None:
     assert answers == ["corrected", "cautious", "trusting"]
 
 
+@pytest.mark.slow
 def test_a_few_verified_labels_are_known_but_do_not_settle_a_doubt() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))

@@ -176,6 +176,7 @@ def test_a_tensor_of_words_goes_to_the_module_as_it_is() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+@pytest.mark.slow
 def test_noise_of_images_is_estimated_from_their_flat_features_or_through_a_module() -> None:
     images, labels = _images(400)
     noise = adjacent(4, up=0.3, down=0.0)

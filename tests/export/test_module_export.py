@@ -28,6 +28,7 @@ def _cnn() -> nn.Module:
     )
 
 
+@pytest.mark.slow
 def test_a_module_of_images_answers_as_its_file(tmp_path: Path) -> None:
     model = OrdinalTorchClassifier(_cnn, decision="mode", **FAST).fit(IMAGES, Y)
     with pytest.raises(ValueError, match=r"example must have the shape that the module accepts, got samples of \(1,\)"):

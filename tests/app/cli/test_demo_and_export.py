@@ -31,6 +31,7 @@ def test_help_names_every_verb() -> None:
         assert verb in result.stdout
 
 
+@pytest.mark.slow
 def test_demo_prints_its_result_and_writes_the_picture(tmp_path: Path) -> None:
     result = _run("demo", "--splits", "1", "--out", "story", cwd=tmp_path)
     assert result.returncode == 0, result.stderr

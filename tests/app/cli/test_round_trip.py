@@ -97,6 +97,7 @@ def test_labels_and_suspects_hold_the_text_of_the_file(audit: Path) -> None:
     assert suspects["+note"].to_list() == [one.cells[2] for one in record.suspects]
 
 
+@pytest.mark.slow
 def test_suspects_can_be_guarded_for_a_spreadsheet_and_labels_never_are(table: Path, audit: Path) -> None:
     result = run("audit", table, *WORDS, "--excel-safe", "--out", table.parent / "guarded")
     assert result.code == 0, result.err

@@ -251,6 +251,7 @@ def test_reviewed_grades_are_trusted_by_the_next_fit(folder: Path, tmp_path: Pat
     assert "file must be unchanged since its audit" in changed.err
 
 
+@pytest.mark.slow
 def test_the_page_can_have_the_noise_estimated_again(folder: Path) -> None:
     from ordinoise.app.workflow.review import refit_of
 

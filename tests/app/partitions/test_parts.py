@@ -81,6 +81,7 @@ def test_rows_of_a_group_are_in_one_fold(tmp_path: Path) -> None:
     assert [column.role for column in known.plan.findings] == ["feature"] * 4 + ["target", "id"]
 
 
+@pytest.mark.slow
 def test_a_model_of_parts_is_an_ordinary_one(tmp_path: Path) -> None:
     frame = table(800)[0].with_row_index("at")
     frame = frame.with_columns(pl.when(pl.col("at") % 100 != 0).then(pl.col("grade")).alias("grade")).drop("at")
