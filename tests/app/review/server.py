@@ -31,6 +31,7 @@ def stand_in(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
 def _run(
     folder: Path, port: int, ready: Connection, output: Path, most_files: int | None, ignored: tuple[int, ...]
 ) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started with, such as nohup
     for number in ignored:
         signal.signal(number, signal.SIG_IGN)
     if most_files is not None:
