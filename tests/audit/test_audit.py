@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from ordinoise import Noise, OrdinalMLPClassifier, adjacent, corrupt
+from ordinoise import Noise, OrdinalMLPClassifier, corrupt
 from ordinoise.audit import LabelIssues, WrongCount, find_label_issues, issues_from_probabilities
 from ordinoise.audit import issues as issues_module
 from ordinoise.audit.count import wrong_count
@@ -418,25 +418,6 @@ X, Y = np.zeros((6, 1)), np.array([0, 1, 2, 0, 1, 2])
 def test_bad_input_gets_one_sentence(call: Callable[[], object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         call()
-
-
-def test_the_noise_is_estimated_from_the_probabilities_of_a_model_of_your_own() -> None:
-    rng = np.random.default_rng(0)
-    truth, noise = rng.integers(3, size=600), adjacent(3, up=0.2, down=0.1)
-    recorded = corrupt(truth, noise, rng)
-    right = np.where(np.arange(3) == truth[:, None], 0.98, 0.01)  # a model that knows the truth ...
-    issues = issues_from_probabilities(right @ noise, recorded, random_state=0)  # ... but predicts what is recorded
-    assert issues.noise.is_estimated
-    np.testing.assert_allclose(issues.noise.matrix, noise, atol=0.1)
-    assert (recorded != truth)[issues.worst[:50]].mean() > 0.9
-    with pytest.raises(
-        ValueError, match=r"^of must be 'recorded' where the noise is estimated, got 'true'; pass the noise"
-    ):
-        issues_from_probabilities(right, recorded, of="true")
-    with pytest.raises(
-        ValueError, match=r"^noise must be 'estimate', a noise matrix or a fitted estimator, got 'guess'$"
-    ):
-        issues_from_probabilities(right, recorded, "guess")
 
 
 def test_verified_labels_are_known_ranked_last_and_not_counted() -> None:

@@ -28,7 +28,7 @@ from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_of
 from ordinoise.audit.posterior import calibrated, credit_in_doubt, likelihood_of, posterior
 from ordinoise.classifiers import OrdinalClassifier
-from ordinoise.classifiers.blend.answers import with_first_answer
+from ordinoise.classifiers.blend.answers import ENOUGH_VERIFIED, answered, gain_in_likelihood, may_correct
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
@@ -139,11 +139,15 @@ def find_label_issues(
     rng = as_generator(random_state)
     # The default noise estimator takes arrays of numbers only.
     seed, together = int(rng.integers(2**31)), as_groups(groups, len(recorded))
-    known, _ = resolve_noise(noise, _numbers(table), recorded, len(ordered), None, seed, groups=together)
-    _refuse_impossible(recorded, known.matrix, ordered)
-    probabilities = out_of_fold_probabilities(estimator, table, recorded, known.matrix, n_folds, rng, n_jobs, together)
     of = "recorded" if noise_prefix(estimator) is None else "true"
-    found = issues_from_probabilities(probabilities, y, known, of=of, classes=ordered, **options)
+    known, matrix = noise, np.eye(len(ordered))
+    if of == "true" or not (isinstance(noise, str) and noise == "estimate"):
+        known, _ = resolve_noise(noise, _numbers(table), recorded, len(ordered), None, seed, groups=together)
+        matrix = known.matrix
+        _refuse_impossible(recorded, matrix, ordered)
+    # Otherwise the probabilities of a model that knows no noise are what the noise is estimated from.
+    probabilities = out_of_fold_probabilities(estimator, table, recorded, matrix, n_folds, rng, n_jobs, together)
+    found = issues_from_probabilities(probabilities, y, known, of=of, classes=ordered, random_state=seed, **options)
     return replace(found, library=library_of(table))
 
 
@@ -174,7 +178,7 @@ def issues_from_probabilities(
     of : {"true", "recorded"}, optional
         Whether the probabilities are of the true or of the recorded label; a model that trusted the labels predicts the
         recorded one. By default "recorded" if the noise is estimated from them, else "true". If the noise is not
-        believed (its `answer` is not "corrected") they are taken as they are.
+        believed (its `answer` is not "corrected") they are taken as they are, those of the recorded label calibrated.
     calibrate, rank_by, classes, trusted, confidence
         As in :func:`find_label_issues`. Without `calibrate` each sample is judged by its own probabilities alone.
     random_state : int, Generator, RandomState or None
@@ -216,6 +220,8 @@ def issues_from_probabilities(
         after = posterior(true, recorded, record.matrix, known)
     else:
         count = wrong_range(record, int(is_left.sum()), level)
+        if of == "recorded" and calibrate:
+            checked = calibrated(checked, likelihood_of(recorded, np.eye(len(ordered)), known))
         after = posterior(checked, recorded, credit_in_doubt(len(ordered)), known)
     return issues_from(after, recorded, ordered, record, count, rank_by, library_of(probabilities), ~is_left)
 
@@ -228,7 +234,7 @@ def _estimated(
     known: VerifiedRanks | None,
     rng: np.random.Generator,
 ) -> Noise:
-    """The noise estimated from probabilities of the recorded label, with the answer that its doubts call for."""
+    """The noise estimated from probabilities of the recorded label, with the answer that the evidence calls for."""
     if noise != "estimate":
         raise complain("noise", "be 'estimate', a noise matrix or a fitted estimator", repr(noise))
     if of != "recorded":
@@ -238,7 +244,21 @@ def _estimated(
     seed = int(rng.integers(2**31))
     found = noise_from_probabilities(probabilities, recorded, weights, trusted=known, random_state=seed)
     warn_of_doubts(found)
-    return with_first_answer(found)
+    gain = _gain(probabilities, recorded, found.matrix) if may_correct(found) else None
+    is_verified = known is not None and len(known.rows) >= ENOUGH_VERIFIED
+    return answered("auto", found, gain, verified=is_verified)
+
+
+def _gain(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> float:
+    """Standard errors by which the records are more likely under the noise than if they are trusted.
+
+    Both are calibrated by the same number of weights: a model that is too sure of itself is mended as well without any
+    noise.
+    """
+    rows = np.arange(len(recorded))
+    true = _of_true_labels(probabilities, likelihood_of(recorded, noise_matrix), noise_matrix, "recorded", True)
+    trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(len(noise_matrix))))
+    return gain_in_likelihood(trusted[rows, recorded], (true @ noise_matrix)[rows, recorded])
 
 
 def _of_true_labels(

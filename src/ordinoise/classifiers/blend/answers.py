@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ordinoise._validation import Floats
+from ordinoise._validation import Floats, Ints
 from ordinoise.classifiers.blend.members import Recorded
 from ordinoise.classifiers.blend.mixture import FLOOR, Blend
 from ordinoise.labels import as_decision, decide
@@ -44,7 +44,14 @@ def gain_of(trusting: Blend, corrected: Blend, noise: Noise, data: Recorded) -> 
     """Standard errors by which the held-out records are more likely under the correction than under trust."""
     rows = np.arange(len(data.ranks))
     under = (corrected.out_of_fold @ noise.matrix)[rows, data.ranks]
-    return _standard_errors(_logs(under) - _logs(trusting.out_of_fold[rows, data.ranks]), data)
+    return gain_in_likelihood(trusting.out_of_fold[rows, data.ranks], under, data.weights, data.groups)
+
+
+def gain_in_likelihood(
+    before: Floats, after: Floats, weights: Floats | None = None, groups: Ints | None = None
+) -> float:
+    """Standard errors by which held-out records are more likely, from their probabilities before and after."""
+    return _standard_errors(_logs(after) - _logs(before), np.ones(len(before)) if weights is None else weights, groups)
 
 
 def has_learned(trusting: Blend, data: Recorded, decision: Any) -> bool:
@@ -54,7 +61,10 @@ def has_learned(trusting: Blend, data: Recorded, decision: Any) -> bool:
     likelier = _logs(trusting.out_of_fold[rows, data.ranks]) - _logs(shares[data.ranks])
     costs = _costs(decision, n_classes)[data.ranks]
     cheaper = costs[:, decide(shares[None], decision)[0]] - costs[rows, decide(trusting.out_of_fold, decision)]
-    return _standard_errors(cheaper, data) >= CHEAPER or _standard_errors(likelier, data) >= LIKELIER
+    return (
+        _standard_errors(cheaper, data.weights, data.groups) >= CHEAPER
+        or _standard_errors(likelier, data.weights, data.groups) >= LIKELIER
+    )
 
 
 def _costs(decision: Any, n_classes: int) -> Floats:
@@ -70,13 +80,13 @@ def _logs(probabilities: Floats) -> Floats:
     return np.asarray(np.log(np.maximum(probabilities, FLOOR)))
 
 
-def _standard_errors(gains: Floats, data: Recorded) -> float:
+def _standard_errors(gains: Floats, weights: Floats, groups: Ints | None) -> float:
     """The weighted mean in units of its standard error."""
-    weights = data.weights / data.weights.sum()
+    weights = weights / weights.sum()
     mean = weights @ gains
     surplus = weights * (gains - mean)
-    if data.groups is not None:  # rows of one group are not independent
-        surplus = np.bincount(data.groups, surplus)
+    if groups is not None:  # rows of one group are not independent
+        surplus = np.bincount(groups, surplus)
     return float(mean / max(np.sqrt(surplus @ surplus), FLOOR))
 
 
@@ -100,6 +110,18 @@ def chosen_answer(wanted: str, noise: Noise, gain: float | None, *, verified: bo
     if noise.is_in_doubt:
         return "cautious", f"{seen}, but the estimate is in doubt: {noise.doubt_text}"
     return "corrected", f"{seen}, and nothing speaks against the estimate"
+
+
+def answered(wanted: str, noise: Noise, gain: float | None, *, verified: bool = False) -> Noise:
+    """The same with its answer, as `chosen_answer` has it.
+
+    Where held-out labels do not speak for the estimate, all labels may be right: the range of the rate begins at zero.
+    """
+    answer, reason = chosen_answer(wanted, noise, gain, verified=verified)
+    known = noise.rate_range
+    if answer == "trusting" and wanted == "auto" and known is not None:
+        known = (0.0, known[1])
+    return replace(noise, answer=answer, reason=reason, rate_range=known)
 
 
 NO_NAMES = "without the names of raters none can be weighed, so the vote on each item is learned"
@@ -126,8 +148,8 @@ def rated_answer(noise: Noise, gain: float | None, *, verified: bool) -> tuple[s
 def with_first_answer(noise: Noise) -> Noise:
     """The same with the answer before any correction was fitted: what doubts alone say."""
     if not may_correct(noise):
-        answer, reason = chosen_answer("auto", noise, None, verified=False)
-    elif noise.is_in_doubt:
+        return answered("auto", noise, None)
+    if noise.is_in_doubt:
         answer, reason = "cautious", f"the estimate is in doubt: {noise.doubt_text}"
     else:
         answer, reason = "corrected", "nothing speaks against the estimate; a fit also asks the held-out labels"

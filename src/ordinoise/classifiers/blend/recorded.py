@@ -13,7 +13,7 @@ from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers.blend.answers import (
     ENOUGH_VERIFIED,
     NOTHING_LEARNED,
-    chosen_answer,
+    answered,
     gain_of,
     has_learned,
     may_correct,
@@ -87,9 +87,8 @@ def _chosen_blend(
         under = _under(found, plain, None, trusted)
         corrected = model._fitted_blend(under, model.folds_, seed, on_fit, start=trusting)
     gain = None if corrected is None else gain_of(trusting, corrected, found, plain)
-    answer, reason = chosen_answer(asked, found, gain, verified=verified)
-    model.noise_ = replace(found, answer=answer, reason=reason)
-    if corrected is not None and answer != "trusting":
+    model.noise_ = answered(asked, found, gain, verified=verified)
+    if corrected is not None and model.noise_.answer != "trusting":
         return corrected
     # What was verified is known, whatever is made of the other labels.
     return trusting if trusted is None else model._fitted_blend(plain.with_trusted(trusted), model.folds_, seed, on_fit)

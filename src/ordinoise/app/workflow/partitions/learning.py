@@ -39,7 +39,7 @@ from ordinoise.app.workflow.partitions.tasks import (
 )
 from ordinoise.app.workflow.partitions.work import Work, working
 from ordinoise.app.workflow.request import Request
-from ordinoise.classifiers.blend.answers import CHEAPER, LIKELIER, chosen_answer, may_correct, with_first_answer
+from ordinoise.classifiers.blend.answers import CHEAPER, LIKELIER, answered, may_correct, with_first_answer
 from ordinoise.columns.coding import Columns
 from ordinoise.columns.names import as_column
 from ordinoise.estimation.score.cells import ScoreCells
@@ -179,9 +179,8 @@ class Course:
             later = self.fitted(SECOND, plain(found.matrix))
             sums, sizes, _ = self.scored(SECOND, plain(found.matrix))
             gain = standard_errors(sums[0], sizes)
-        answer, reason = chosen_answer(asked, found, gain, verified=False)
-        noise = replace(found, answer=answer, reason=reason)
-        is_second = gain is not None and answer != "trusting"
+        noise = answered(asked, found, gain)
+        is_second = gain is not None and noise.answer != "trusting"
         return self._result(noise, SECOND if is_second else FIRST, later if is_second else curves)
 
     def noise(self) -> Noise:
