@@ -82,9 +82,9 @@ def _logs(probabilities: Floats) -> Floats:
 
 def _standard_errors(gains: Floats, weights: Floats, groups: Ints | None) -> float:
     """The weighted mean in units of its standard error."""
-    weights = weights / weights.sum()
-    mean = weights @ gains
-    surplus = weights * (gains - mean)
+    shares: Floats = weights / weights.sum()
+    mean = shares @ gains
+    surplus = shares * (gains - mean)
     if groups is not None:  # rows of one group are not independent
         surplus = np.bincount(groups, surplus)
     return float(mean / max(np.sqrt(surplus @ surplus), FLOOR))
