@@ -82,12 +82,12 @@ def _logs(probabilities: Floats) -> Floats:
 
 def _standard_errors(gains: Floats, weights: Floats, groups: Ints | None) -> float:
     """The weighted mean in units of its standard error."""
-    shares: Floats = weights / weights.sum()
-    mean = shares @ gains
+    shares = weights / weights.sum()
+    mean = float(shares @ gains)
     surplus = shares * (gains - mean)
     if groups is not None:  # rows of one group are not independent
-        surplus = np.bincount(groups, surplus)
-    return float(mean / max(np.sqrt(surplus @ surplus), FLOOR))
+        surplus = np.asarray(np.bincount(groups, surplus), dtype=np.float64)
+    return mean / max(float(np.sqrt(surplus @ surplus)), FLOOR)
 
 
 def chosen_answer(wanted: str, noise: Noise, gain: float | None, *, verified: bool) -> tuple[str, str]:
