@@ -14,11 +14,11 @@ from ordinoise._validation import (
     Ints,
     as_choice,
     as_noise_matrix,
-    as_number,
     as_ranks,
     as_same_length,
     complain,
 )
+from ordinoise.noise._plain import plain_array, plain_confidence, plain_ends, plain_raters
 from ordinoise.noise.cells import matrix_html
 
 SOURCES = ("trusted", "given", "estimated", "too few rows")
@@ -309,16 +309,16 @@ class Noise:
             got = sorted(map(str, plain)) if isinstance(plain, Mapping) else type(plain).__name__
             raise complain("noise", "be a mapping with matrices and source, as to_dict gives it", got)
         arrays: dict[str, Any] = {
-            name: _as_array(name, plain[name]) for name in ARRAYS if name == "matrices" or plain.get(name) is not None
+            name: plain_array(name, plain[name]) for name in ARRAYS if name == "matrices" or plain.get(name) is not None
         }
         return cls(
             **arrays,
             source=plain["source"],
             per=plain.get("per", "all"),
-            raters=_as_raters(plain.get("raters", ())),
-            rate_interval=_as_ends("rate_interval", plain.get("rate_interval")),
-            rate_range=_as_ends("rate_range", plain.get("rate_range")),
-            confidence=_as_confidence(plain.get("confidence", 0.95)),
+            raters=plain_raters(plain.get("raters", ())),
+            rate_interval=plain_ends("rate_interval", plain.get("rate_interval")),
+            rate_range=plain_ends("rate_range", plain.get("rate_range")),
+            confidence=plain_confidence(plain.get("confidence", 0.95)),
             method=str(plain.get("method", "")),
             doubts=_as_doubts(plain.get("doubts", ())),
             answer=plain.get("answer", ""),
@@ -352,33 +352,6 @@ class Noise:
         ends = self.rate_interval
         reach = "" if ends is None else f" ({self.confidence:.0%} interval {ends[0]:.1%} to {ends[1]:.1%})"
         return f"{phrase}: about {self.rate:.1%} of the labels are wrong{reach}"
-
-
-def _as_array(name: str, values: Any) -> Floats:
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError, RecursionError):
-        raise complain(name, "be an array of numbers", repr(values)[:60]) from None
-
-
-def _as_raters(raters: Any) -> tuple[Any, ...]:
-    if not isinstance(raters, (list, tuple)) or not all(isinstance(one, (str, int, float)) for one in raters):
-        raise complain("raters", "be a list of names", repr(raters)[:60])
-    return tuple(raters)
-
-
-def _as_confidence(value: Any) -> float:
-    found = _as_array("confidence", value)
-    return as_number("confidence", found.item() if found.ndim == 0 else value, 0.0, 1.0)
-
-
-def _as_ends(name: str, ends: Any) -> tuple[float, float] | None:
-    if ends is None:
-        return None
-    found = _as_array(name, ends)
-    if found.shape != (2,) or not np.isfinite(found).all():
-        raise complain(name, "be two finite numbers", repr(ends)[:60])
-    return float(found[0]), float(found[1])
 
 
 def _as_doubts(doubts: Any) -> tuple[Doubt, ...]:
