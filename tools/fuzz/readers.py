@@ -158,6 +158,26 @@ class ParquetReader(TableReader):
         return out.getvalue()
 
 
+class PartsReader(ParquetReader):
+    """A Parquet file twice, as a table in parts."""
+
+    share = 5
+
+    def start(self) -> None:
+        super().start()
+        (self.scratch / "parts").mkdir()
+
+    def read(self, data: bytes) -> None:
+        from ordinoise.app.workflow.partitions.files import parquet_files, parts_of, read_part
+
+        files = [self._written(f"parts/{number}.parquet", data) for number in (1, 2)]
+        parts, names = parts_of(parquet_files(self.scratch / "parts"))
+        if any(read_part(part).columns != names for part in parts):
+            raise LostError("a part has other columns")
+        if any(file.read_bytes() != data for file in files):
+            raise LostError("reading changed the file")
+
+
 class FeatherReader(TableReader):
     """Feather."""
 

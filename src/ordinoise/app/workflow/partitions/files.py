@@ -10,7 +10,10 @@ from pathlib import Path
 import polars as pl
 
 from ordinoise._validation import complain
+from ordinoise.app.tables.dialect import check_names
 from ordinoise.app.tables.reader import FAILURES
+from ordinoise.app.tables.source import check_size
+from ordinoise.app.tables.trial import survives
 from ordinoise.columns.names import listed
 
 PART_ROWS = 2**18
@@ -76,11 +79,17 @@ def parts_of(files: Sequence[Path]) -> tuple[list[Part], list[str]]:
 
 
 def _shape(file: Path) -> tuple[list[str], int]:
+    """Names of the columns and number of rows; every value is read once, by a process that may die of it."""
     try:
         lazy = pl.scan_parquet(file, glob=False)
-        return lazy.collect_schema().names(), int(lazy.select(pl.len()).collect().item())
+        names, n_rows = lazy.collect_schema().names(), int(lazy.select(pl.len()).collect().item())
     except FAILURES:
         raise _damaged(str(file)) from None
+    check_size(file, min(n_rows, PART_ROWS), len(names))
+    if not survives(file, "parquet"):
+        raise _damaged(str(file))
+    check_names(names)
+    return names, n_rows
 
 
 def read_part(part: Part, columns: Sequence[str] | None = None) -> pl.DataFrame:
