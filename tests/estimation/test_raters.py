@@ -239,7 +239,7 @@ def extremes(table: Ints) -> tuple[Ints, Ints]:
     return np.where(table < 0, 9, table).min(axis=1), table.max(axis=1)
 
 
-@pytest.mark.parametrize("decision", ["median", "mode"])
+@pytest.mark.parametrize("decision", ["median", pytest.param("mode", marks=pytest.mark.slow)])
 def test_the_consensus_stays_in_the_range_of_the_grades_given(decision: str) -> None:
     """The last items have one grade each, by a careless rater, and features that tell the truth."""
     careless = 0.5 * np.eye(4) + 0.125
