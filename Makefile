@@ -5,6 +5,8 @@ export ORDINOISE_DATA ?= $(wildcard $(abspath ../shared/data))
 # Workers for the tests; numerical libraries stay on one thread each, so that they do not fight.
 WORKERS ?= 2
 export OMP_NUM_THREADS ?= 1
+# Compiled modules are kept, whatever the environment says: many tests start processes.
+export PYTHONDONTWRITEBYTECODE =
 export OPENBLAS_NUM_THREADS ?= 1
 
 help: ## What can be made

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from ordinoise import Noise, OrdinalMLPClassifier, corrupt
-from ordinoise.audit import LabelIssues, WrongCount, find_label_issues, issues_from_probabilities
+from ordinoise import Noise, OrdinalClassifier, OrdinalMLPClassifier, corrupt
+from ordinoise.audit import LabelIssues, WrongCount, find_label_issues, issues_from_probabilities, search
 from ordinoise.audit import issues as issues_module
 from ordinoise.audit.count import wrong_count
 from ordinoise.audit.folds import out_of_fold_probabilities
@@ -358,8 +359,9 @@ def test_grades_may_be_text_in_a_stated_order(sample: tuple[Floats, Ints, Ints])
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
 @pytest.mark.parametrize("estimator", [None, NETWORK], ids=["default", "stated"])
 def test_a_frame_comes_back_in_the_library_it_came_from(
-    make: Any, estimator: Any, sample: tuple[Floats, Ints, Ints]
+    make: Any, estimator: Any, sample: tuple[Floats, Ints, Ints], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(search, "OrdinalClassifier", partial(OrdinalClassifier, n_folds=2, n_rounds=1))
     X, _, recorded = (part[:100] for part in sample)
     table = make({"width": X[:, 0], "height": X[:, 1]})
     if estimator is not None and make is pa.table:

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from app.cli.command import run
 from ordinoise import OrdinalClassifier, adjacent, corrupt, find_label_issues
 from ordinoise.app.cli import main
+from ordinoise.app.workflow import fit
+from ordinoise.audit import search
 from ordinoise.columns.coding import IgnoredColumnsWarning
 
 N = 240
@@ -42,11 +47,22 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+FEW: dict[str, Any] = {"n_folds": 2, "n_rounds": 1}
+
+
 @pytest.fixture(scope="module")
-def record(table: Path) -> dict[str, Any]:
+def few_models() -> Iterator[None]:
+    """Both sides fit two models per candidate instead of twenty."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (fit, search):
+            patch.setattr(module, "OrdinalClassifier", partial(OrdinalClassifier, **FEW))
+        yield
+
+
+@pytest.fixture(scope="module")
+def record(table: Path, few_models: None) -> dict[str, Any]:
     out = table.parent / "audit"
-    command = [sys.executable, "-m", "ordinoise.app.cli", "audit", str(table), "--target", "stars", "--out", str(out)]
-    subprocess.run(command, check=True, capture_output=True)
+    assert run("audit", table, "--target", "stars", "--out", out).code == 0
     found: dict[str, Any] = json.loads((out / "audit.json").read_text())
     return found
 
@@ -61,7 +77,22 @@ def _alike(one: Any, other: Any) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
-def test_python_and_the_shell_give_the_same_record(table: Path, record: dict[str, Any]) -> None:
+def test_python_and_the_command_line_give_the_same_record(table: Path, record: dict[str, Any]) -> None:
+    _check_record(table, record)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_python_and_the_shell_give_the_same_record_with_all_models(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "audit"
+    command = [sys.executable, "-m", "ordinoise.app.cli", "audit", str(table), "--target", "stars", "--out", str(out)]
+    subprocess.run(command, check=True, capture_output=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(search, "OrdinalClassifier", OrdinalClassifier)
+        _check_record(table, json.loads((out / "audit.json").read_text()))
+
+
+def _check_record(table: Path, record: dict[str, Any]) -> None:
     frame = pd.read_csv(table)
     with pytest.warns(IgnoredColumnsWarning, match="'id'.*'remark'"):
         issues = find_label_issues(frame.drop(columns="stars"), frame["stars"], random_state=0)
@@ -88,7 +119,9 @@ def test_every_frame_library_is_read_by_the_same_rules(table: Path, record: dict
     grades, X = frame["stars"], frame.drop("stars")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IgnoredColumnsWarning)
-        found = OrdinalClassifier(random_state=0).estimate_noise(X if library == "polars" else X.to_arrow(), grades)
+        found = OrdinalClassifier(random_state=0, **FEW).estimate_noise(
+            X if library == "polars" else X.to_arrow(), grades
+        )
     plain = json.loads(json.dumps(found.to_dict(replicates=False)))
     # The answer waits for the fits that correct.
     assert _alike(plain | {"answer": "", "reason": ""}, record["noise"] | {"answer": "", "reason": ""})

@@ -37,15 +37,21 @@ NETWORKS: dict[str, Any] = FAST | {"learner": "mlp"}
 FOLDS = "repeating a row moves rows between folds; weighting it does not"
 
 
-@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+FAILURES = TEXT_CHECKS | {f"check_sample_weight_equivalence_on_{form}_data": FOLDS for form in ("dense", "sparse")}
+
+
+# The mode, since the checks hold `predict` to the most probable class.
 @parametrize_with_checks(
-    # The mode, since the checks hold `predict` to the most probable class.
-    [OrdinalClassifier("mlp", decision="mode", n_folds=2, n_rounds=1, n_jobs=1, random_state=0)],
-    expected_failed_checks=lambda _: (
-        TEXT_CHECKS | {f"check_sample_weight_equivalence_on_{form}_data": FOLDS for form in ("dense", "sparse")}
-    ),
+    [OrdinalClassifier(noise=None, decision="mode", **NETWORKS)], expected_failed_checks=lambda _: FAILURES
 )
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+@parametrize_with_checks([OrdinalClassifier(decision="mode", **NETWORKS)], expected_failed_checks=lambda _: FAILURES)
+def test_scikit_learn_check_of_an_estimated_noise(estimator: Any, check: Any) -> None:
     check(estimator)
 
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import stat
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-UMASKED = """
-import os, sys
-os.umask(int(sys.argv[1], 8))
-from ordinoise.app.cli import main
-main(sys.argv[2:])
-"""
+from app.cli.command import run
+
 WORDS = ("--learner", "mlp", "--noise", "none", "--jobs", "1")
 
 
 def _modes(umask: str, table: Path, verb: str, *words: str) -> set[tuple[bool, str]]:
     """Run a verb, and return the modes of all it wrote: (is a folder, mode)."""
     out = table.parent / ("out.csv" if verb == "corrupt" else "out")
-    done = subprocess.run(
-        [sys.executable, "-c", UMASKED, umask, verb, str(table), "--target", "grade", *words, "--out", str(out)],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    before = os.umask(int(umask, 8))
+    try:
+        done = run(verb, table, "--target", "grade", *words, "--out", out)
+    finally:
+        os.umask(before)
+    assert done.code == 0, done.err
     written = [out, *(out.rglob("*") if out.is_dir() else ())]
     return {(path.is_dir(), f"{stat.S_IMODE(path.stat().st_mode):o}") for path in written}
 

@@ -6,10 +6,13 @@ import contextlib
 import io
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,17 @@ def run(*words: str | Path) -> Result:
         except SystemExit as ending:
             code = int(ending.code or 0)
     return Result(code, out.getvalue(), err.getvalue())
+
+
+@contextlib.contextmanager
+def few_models() -> Iterator[None]:
+    """Verbs fit two models per candidate instead of twenty: enough for tests of files and words."""
+    from ordinoise import OrdinalClassifier
+    from ordinoise.app.workflow import fit
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fit, "OrdinalClassifier", partial(OrdinalClassifier, n_folds=2, n_rounds=1))
+        yield
 
 
 def files_below(folder: Path) -> dict[str, bytes | None]:

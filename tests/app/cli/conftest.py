@@ -1,10 +1,12 @@
 """Two rounds of audit and review that several modules look at; none of them may change the folder."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from app.cli.command import few_models
 from app.cli.graded import GRADES, TRUE, write_graded
 from ordinoise import inverse_decay
 from ordinoise.app.record import AuditRecord
@@ -23,6 +25,13 @@ def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settle(folder / "one", first, 12)
     audit_file(request, folder / "two", reviewed=reviewed_grades(folder / "one", request))
     return folder
+
+
+@pytest.fixture(scope="module", name="few_models")
+def fixture_of_few_models() -> Iterator[None]:
+    """For modules about files and words: verbs fit two models per candidate."""
+    with few_models():
+        yield
 
 
 def request_for(table: Path) -> Request:

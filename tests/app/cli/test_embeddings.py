@@ -13,6 +13,8 @@ import pytest
 from app.cli.command import run
 from ordinoise.app.tables.embeddings import read_embeddings
 
+pytestmark = pytest.mark.usefixtures("few_models")
+
 FAST = ("--learner", "mlp", "--noise", "none", "--jobs", "1")
 
 

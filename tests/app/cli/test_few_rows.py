@@ -13,6 +13,8 @@ import pytest
 from app.cli.command import Result, run
 from ordinoise.app.record import read_record
 
+pytestmark = pytest.mark.usefixtures("few_models")
+
 N_ROWS, N_WRONG = 40, 14
 SAYS_NONE = re.compile(rf"About 0 of {N_ROWS}|\b0%|\b0\.0%|<0\.1%")
 

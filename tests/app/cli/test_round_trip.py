@@ -18,6 +18,8 @@ from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected
 from ordinoise.app.tables import digest_of
 
+pytestmark = pytest.mark.usefixtures("few_models")
+
 GRADES = ["--", "-", "0", "+", "++"]
 WORDS = ("--target", "@grade", f"--order={','.join(GRADES)}", "--learner", "mlp", "--jobs", "1")
 NAMES = ["-x", "=y", "+note", "@grade"]

@@ -10,6 +10,8 @@ import pytest
 
 from app.cli.command import Result, run
 
+pytestmark = pytest.mark.usefixtures("few_models")
+
 RED = "\x1b[31mred"
 FAST = ("--noise", "none", "--learner", "mlp", "--jobs", "1")
 

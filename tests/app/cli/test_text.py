@@ -11,6 +11,8 @@ import pytest
 from app.cli.command import run
 from ordinoise.app.record import read_record
 
+pytestmark = pytest.mark.usefixtures("few_models")
+
 FAST = ("--learner", "mlp", "--noise", "none", "--jobs", "1")
 GOOD, BAD, IDLE = "great love perfect sturdy", "broken awful slow useless", "the phone works today with my case"
 

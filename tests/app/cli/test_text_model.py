@@ -14,6 +14,8 @@ from app.cli.command import run
 from ordinoise.app.tables.graded import graded_table
 from ordinoise.app.tables.text_models import _is_static, text_vectors
 
+pytestmark = pytest.mark.usefixtures("few_models")
+
 FAST = ("--learner", "mlp", "--noise", "none", "--jobs", "1")
 WORDS = {"dreadful": -2.0, "poor": -1.0, "plain": 0.0, "good": 1.0, "superb": 2.0}
 

@@ -15,6 +15,8 @@ from ordinoise import corrupt, inverse_decay
 from ordinoise.app.cli import VERBS
 from ordinoise.app.record import read_record
 
+pytestmark = pytest.mark.usefixtures("few_models")
+
 FAST = ("--learner", "mlp", "--jobs", "1")
 GRADES = ["poor", "fair", "good", "best"]
 ORDER = ("--order", ",".join(GRADES))
