@@ -342,6 +342,9 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
         architecture = Architecture(**{**described, "hidden_layer_sizes": tuple(described["hidden_layer_sizes"])})
         if len(self.classes_) != architecture.n_classes:
             raise complain("classes", f"name {architecture.n_classes} classes", len(self.classes_))
+        n_features = getattr(self, "n_features_in_", None)
+        if n_features != architecture.n_features:
+            raise complain("n_features", f"be {architecture.n_features}, as the network has", n_features)
         self.network_ = Network(architecture, arrays["parameters"], arrays["center"], arrays["scale"])
         moments = arrays["first_moment"], arrays["second_moment"]
         self.optimizer_state_ = OptimizerState(*moments, settings["n_optimizer_updates"])
