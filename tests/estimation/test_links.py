@@ -65,6 +65,13 @@ def test_heavy_overlap_is_not_called_noise() -> None:
     assert fit.link_weights["heavy"] > 0.9
     noisy = score_likelihood(chances @ inverse_decay(5, 0.15), corrupt(labels, inverse_decay(5, 0.15), 1))
     assert 1 - noisy.class_shares @ noisy.noise_matrix.diagonal() == pytest.approx(0.38, abs=0.08)
+    # However many rows make the interval narrow, the clean model may be wrong: the range stays.
+    exact = noisy.noise((np.stack([noisy.noise_matrix] * 2), np.array([0.38, 0.38])))
+    assert not exact.doubts
+    assert exact.rate_interval == (0.38, 0.38)
+    assert exact.rate_range is not None
+    assert exact.rate_range[0] <= 0.35
+    assert exact.rate_range[1] >= 0.38
 
 
 def test_columns_that_predict_surprises_are_a_doubt() -> None:
