@@ -43,8 +43,8 @@ PRIOR_RATE_SD = 0.25
 """Standard deviation of `prior_rate` on the logit scale: .15 means about .10 to .22. A convention."""
 MODEL_ERROR = 0.1
 """Part of the rate that may be an error of the clean model, which more rows do not mend. At 50,000 rows of settings of
-`studies.harm` the 95 % interval missed the rate in 1 of 20 estimates without a doubt (seeds 100 and 101) and in 2 of those
-of seed 0; the lower ends of these three were too high by 1 to 7 %."""
+`studies.harm` the 95 % interval missed the rate in 1 of 20 estimates without a doubt (seeds 100 and 101) and in 2 of
+those of seed 0; the lower ends of these three were too high by 1 to 7 %."""
 START_RATES = (0.06, 0.15)
 """Inverse-decay rates from which every family is fitted: clean labels and the paper's rate."""
 
