@@ -49,7 +49,7 @@ lint:
 
 types:
 	@tools/setup test
-	$(bin)/mypy
+	@$(bin)/python -m tools.compiled & echo $(bin)/mypy; $(bin)/mypy; code=$$?; wait; exit $$code
 
 layers:
 	@tools/setup test

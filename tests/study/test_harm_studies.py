@@ -7,6 +7,7 @@ import gzip
 from pathlib import Path
 
 import numpy as np
+import pytest
 from rich.console import Console
 
 from studies import counts, harm, real, small
@@ -43,6 +44,7 @@ def test_every_setting_is_a_world_with_a_recording() -> None:
         assert (share == 0) == (recording == "clean"), (overlap, recording)
 
 
+@pytest.mark.slow
 def test_clean_and_noisy_labels_are_counted() -> None:
     wrong, low, high, _ = counts.run("normal", "clean", 3000, 0)
     assert wrong == 0

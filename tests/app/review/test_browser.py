@@ -225,6 +225,7 @@ def test_a_server_killed_in_the_middle_costs_no_decision(server: Server, context
         assert len(store.history()) == 14 == len(_kept(audit))
 
 
+@pytest.mark.slow
 def test_what_a_closed_tab_could_not_save_is_saved_by_the_next(
     server: Server, context: BrowserContext, audit: Path
 ) -> None:
@@ -240,6 +241,7 @@ def test_what_a_closed_tab_could_not_save_is_saved_by_the_next(
     assert _kept(audit) == {row: "7"}
 
 
+@pytest.mark.slow
 def test_the_page_never_says_saved_before_the_server_did(server: Server, context: BrowserContext, audit: Path) -> None:
     tab = ReviewPage(context, server.address)
     held: list[Route] = []
@@ -375,6 +377,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Itera
     server.close()
 
 
+@pytest.mark.slow
 def test_decisions_that_wait_keep_their_order_while_the_clock_goes_backwards(
     server: Server, context: BrowserContext, audit: Path
 ) -> None:
