@@ -246,7 +246,11 @@ def _estimated(
     warn_of_doubts(found)
     gain = _gain(probabilities, recorded, found.matrix) if may_correct(found) else None
     is_verified = known is not None and len(known.rows) >= ENOUGH_VERIFIED
-    return answered("auto", found, gain, verified=is_verified)
+    chosen = answered("auto", found, gain, verified=is_verified)
+    if chosen.answer == "trusting" and found.rate_range is not None:
+        # The same probabilities explain the records as well without any noise: all labels may be right.
+        return replace(chosen, rate_range=(0.0, found.rate_range[1]))
+    return chosen
 
 
 def _gain(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> float:

@@ -113,15 +113,9 @@ def chosen_answer(wanted: str, noise: Noise, gain: float | None, *, verified: bo
 
 
 def answered(wanted: str, noise: Noise, gain: float | None, *, verified: bool = False) -> Noise:
-    """The same with its answer, as `chosen_answer` has it.
-
-    Where held-out labels do not speak for the estimate, all labels may be right: the range of the rate begins at zero.
-    """
+    """The same with its answer, as `chosen_answer` has it."""
     answer, reason = chosen_answer(wanted, noise, gain, verified=verified)
-    known = noise.rate_range
-    if answer == "trusting" and wanted == "auto" and known is not None:
-        known = (0.0, known[1])
-    return replace(noise, answer=answer, reason=reason, rate_range=known)
+    return replace(noise, answer=answer, reason=reason)
 
 
 NO_NAMES = "without the names of raters none can be weighed, so the vote on each item is learned"
