@@ -149,26 +149,26 @@ def next_table(seeds: range, data_dir: str | None) -> TextTable:
         wanted = float(mean["random"][-1])
         needed = {pick: labels_to_reach(mean[pick].tolist(), wanted) for pick in PICKS}
         total = {pick: total[pick] + needed[pick] for pick in PICKS}
-        rows.append((name, str(len(pool.true)), f"{mean['random'][0]:.3f}", f"{wanted:.3f}", *_cells(needed)))
-    rows.append(("all", "", "", "", *_cells(total)))
+        rows.append((name, str(len(pool.true)), f"{mean['random'][0]:.3f}", f"{wanted:.3f}", *cells(needed)))
+    rows.append(("all", "", "", "", *cells(total)))
     title = f"Labels verified to reach the error of random picking after {N_STEPS * STEP}; {len(seeds)} draws"
     return TextTable(title, ("set", "rows", "error at first", "to reach", *PICKS, "next / random"), tuple(rows))
 
 
-def _cells(needed: dict[str, float]) -> list[str]:
+def cells(needed: dict[str, float]) -> list[str]:
+    """The labels that each rule needs, and the share of those of random picking that `next` does."""
     return [*(f"{labels:.0f}" for labels in needed.values()), f"{needed['next'] / needed['random']:.0%}"]
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def print_table(made: Callable[[range, str | None], TextTable], words: str | None) -> None:
+    """Print the table of the seeds and the folder of data that the command line names."""
+    parser = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--data-dir")
     options = parser.parse_args()
-    seeds = range(options.first_seed, options.first_seed + options.seeds)
-    print(markdown(next_table(seeds, options.data_dir)))
+    print(markdown(made(range(options.first_seed, options.first_seed + options.seeds), options.data_dir)))
 
 
 if __name__ == "__main__":
-    main()
+    print_table(next_table, __doc__)

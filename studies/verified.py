@@ -11,7 +11,6 @@ trusts the records is the same after every step and is fitted once. Two to four 
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,13 +20,13 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from ordinoise import OrdinalClassifier, issues_from_probabilities
-from ordinoise._text import TextTable, markdown
+from ordinoise._text import TextTable
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit import LabelIssues
 from ordinoise.audit.gain import verification_gain
 from ordinoise.classifiers.blend.members import Recorded
 from ordinoise.classifiers.blend.mixture import Blend
-from studies.next import SETS, Pool, entropy, labels_to_reach, pool_of
+from studies.next import SETS, Pool, cells, entropy, labels_to_reach, pool_of, print_table
 
 ROWS = 600
 STEP, N_STEPS = 50, 3  # three rounds of as many rows as `ordinoise next` proposes by default
@@ -111,27 +110,12 @@ def verified_table(seeds: range, data_dir: str | None) -> TextTable:
         wanted = float(mean["random"][-1])
         needed = {pick: labels_to_reach(mean[pick].tolist(), wanted, STEP) for pick in PICKS}
         total = {pick: total[pick] + needed[pick] for pick in PICKS}
-        rows.append((name, f"{mean['random'][0]:.3f}", f"{mean['all'][0]:.3f}", f"{wanted:.3f}", *_cells(needed)))
-    rows.append(("all", "", "", "", *_cells(total)))
+        rows.append((name, f"{mean['random'][0]:.3f}", f"{mean['all'][0]:.3f}", f"{wanted:.3f}", *cells(needed)))
+    rows.append(("all", "", "", "", *cells(total)))
     title = f"Labels verified to reach the error of random picking after {N_STEPS * STEP}; {len(seeds)} draws"
     columns = ("set", "error at first", "all verified", "to reach", *PICKS, "next / random")
     return TextTable(title, columns, tuple(rows))
 
 
-def _cells(needed: dict[str, float]) -> list[str]:
-    return [*(f"{labels:.0f}" for labels in needed.values()), f"{needed['next'] / needed['random']:.0%}"]
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--data-dir")
-    options = parser.parse_args()
-    seeds = range(options.first_seed, options.first_seed + options.seeds)
-    print(markdown(verified_table(seeds, options.data_dir)))
-
-
 if __name__ == "__main__":
-    main()
+    print_table(verified_table, __doc__)
