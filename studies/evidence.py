@@ -54,7 +54,7 @@ PIECES = {
     "python -m studies.harm --seeds 5 --rows 200": "knowing-the-noise",
     "python -m studies.counts --runs 40": "knowing-the-noise",
     "python -m studies.small --seeds 3": "knowing-the-noise",
-    "python -m studies.small --rows 500 --seeds 1 --only clean": "knowing-the-noise",
+    "python -m studies.small --rows 500 --seeds 3 --only clean": "knowing-the-noise",
     "python -m studies.audit --seeds 5": "knowing-the-noise",
     "python -m studies.selection --repeats 20": "knowing-the-noise",
     "python -m studies.noise errors": "knowing-the-noise",
