@@ -1,12 +1,13 @@
 """What to verify next: labels verified until a model reaches a given error, by rule.
 
-Rows with recorded labels are verified in steps, by `verification_gain`, by suspicion (the expected distance between
-record and truth), by entropy of the posterior, or at random; after each step the model is fitted again. The model is
-our linear network with the softmax head under the forward correction, with the noise matrix known: quick enough for
-thousands of fits, and the rules see the same model. Sets with at most ten columns get their squares and products.
-`studies.verified` does the same with the front door and the noise estimated.
+Rows with recorded labels are verified in steps, by `verification_gain` (for a model that corrects, the entropy of the
+posterior), by suspicion (the expected distance between record and truth), by distance times spread (the rule before),
+or at random; after each step the model is fitted again. The model is our linear network with the softmax head under the
+forward correction, with the noise matrix known: quick enough for thousands of fits, and the rules see the same model.
+Sets with at most ten columns get their squares and products. `studies.verified` does the same with the front door and
+the noise estimated.
 
-    python -m studies.next --seeds 5 [--first-seed 0] [--data-dir DIR]
+    python -m studies.next --seeds 8 [--first-seed 10] [--data-dir DIR]
 """
 
 from __future__ import annotations
@@ -93,20 +94,21 @@ def error_and_chances(pool: Pool, known: NDArray[np.bool_]) -> tuple[float, Floa
     return float(np.abs(decide(whole, "median") - pool.test_labels).mean()), chances
 
 
-def entropy(after: Floats) -> Floats:
-    """Entropy of the posterior."""
-    return np.asarray(-(after * np.log(after + 1e-12)).sum(axis=1))
-
-
 def suspicion(after: Floats, recorded: Ints) -> Floats:
     """Expected distance between the record and the truth."""
     return np.asarray((after * np.abs(np.arange(after.shape[1]) - recorded[:, None])).sum(axis=1))
 
 
+def product(after: Floats, recorded: Ints) -> Floats:
+    """Distance times the root of the summed variances of "is the true label above the threshold?"."""
+    above = 1 - np.cumsum(after, axis=1)[:, :-1]
+    return np.asarray(suspicion(after, recorded) * np.sqrt(np.maximum(above * (1 - above), 0).sum(axis=1)))
+
+
 PICKS: dict[str, Callable[[Floats, Ints, np.random.Generator], Floats]] = {
     "next": lambda after, recorded, _: verification_gain(after, recorded),
     "suspicion": lambda after, recorded, _: suspicion(after, recorded),
-    "entropy": lambda after, _, __: entropy(after),
+    "distance times spread": lambda after, recorded, _: product(after, recorded),
     "random": lambda _, recorded, rng: rng.random(len(recorded)),
 }
 

@@ -2,7 +2,7 @@
 
 What a person does with `audit`, `next`, `review` and `fit --reviewed`, on rows with a known truth: the front door is
 fitted with the noise estimated, some rows are picked by its audit and verified, and it is fitted again with these as
-`trusted`. The rules are that of `ordinoise next`, suspicion (the ranking of the audit), the entropy of the posterior,
+`trusted`. The rules are that of `ordinoise next`, suspicion (the ranking of the audit), distance times spread,
 and a random draw. For its cost the front door has its networks only, three folds and one draw of them; the pass that
 trusts the records is the same after every step and is fitted once. Two to four processor minutes per seed.
 
@@ -26,7 +26,7 @@ from ordinoise.audit import LabelIssues
 from ordinoise.audit.gain import verification_gain
 from ordinoise.classifiers.blend.members import Recorded
 from ordinoise.classifiers.blend.mixture import Blend
-from studies.next import SETS, Pool, cells, entropy, labels_to_reach, pool_of, print_table
+from studies.next import SETS, Pool, cells, labels_to_reach, pool_of, print_table, product
 
 ROWS = 600
 STEP, N_STEPS = 50, 3  # three rounds of as many rows as `ordinoise next` proposes by default
@@ -69,7 +69,7 @@ PICKS: dict[str, Callable[[LabelIssues, Ints, str, np.random.Generator], Floats]
         found.posterior, recorded, corrected=answer == "corrected"
     ),
     "suspicion": lambda found, *_: -found.rank.astype(np.float64),
-    "entropy": lambda found, *_: entropy(found.posterior),
+    "distance times spread": lambda found, recorded, *_: product(found.posterior, recorded),
     "random": lambda _found, recorded, _answer, rng: rng.random(len(recorded)),
 }
 
