@@ -68,7 +68,7 @@ PIECES = {
     "python -m studies.judge lean": "benchmarks",
     "python -m studies.rounds spot-check --runs 500": "rounds",
     "python -m studies.rounds rounds --runs 20": "rounds",
-    "python -m studies.next --seeds 4": "rounds",
+    "python -m studies.next --seeds 8 --first-seed 10": "rounds",
     "python -m studies.verified --seeds 5": "benchmarks",
     "python -m studies.networks text": "decisions/index",
     "python -m studies.speed": "benchmarks",
