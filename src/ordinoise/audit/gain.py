@@ -16,9 +16,9 @@ def verification_gain(posterior: Floats, recorded: Ints, *, corrected: bool = Tr
     expected distance between record and truth; rows without a record move it by their spread, the summed variances of
     "is the true label above the threshold?".
 
-    On seeds 100 to 107 of the sets of `studies.next` the entropy reached the error of random picking with fewer labels
-    than the distance, the spread, and products of these (decision 0023); where the model takes records at their word
-    the distance was far ahead.
+    On seeds 100 to 107 of the sets of `studies.next` the entropy reached the error of random picking with fewer labels,
+    summed over the sets, than distance, spread and products of these (decision 0023); for a model that trusts the
+    records the distance was far ahead.
 
     Parameters
     ----------
