@@ -14,7 +14,7 @@ import pytest
 
 from app.cli.command import run
 from ordinoise import _files
-from ordinoise._files import write_whole
+from ordinoise._files import waiting_signals, write_whole
 
 WRITING = """
 import os, signal, sys
@@ -112,3 +112,19 @@ def test_writers_at_once_do_not_remove_each_others_files(tmp_path: Path) -> None
     assert process.exitcode == 0
     assert _names(tmp_path) == {"out"}
     assert len(set((tmp_path / "out").read_bytes())) == 1
+
+
+def test_a_signal_waits_until_a_picture_is_drawn() -> None:
+    steps = []
+
+    def draw() -> None:
+        with waiting_signals():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("drawn")
+        steps.append("after")
+
+    with pytest.raises(KeyboardInterrupt):
+        draw()
+    assert steps == ["drawn"]
+    with pytest.raises(KeyboardInterrupt):  # as before
+        signal.raise_signal(signal.SIGINT)

@@ -15,7 +15,7 @@ from matplotlib.colors import ListedColormap, to_hex
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ordinoise._files import write_whole
+from ordinoise._files import waiting_signals, write_whole
 from ordinoise._validation import Floats, Ints
 from ordinoise.datasets.embedded import SYNTHETIC_EDGES
 from ordinoise.learners.mlp import Network, Objective
@@ -204,6 +204,6 @@ def write_figure(figure: Figure, path: Path) -> None:
     """Write a figure, the whole file or nothing; the suffix of the path decides the format."""
     picture, kind = io.BytesIO(), path.suffix.lstrip(".") or "png"
     # No date and no random ids: the same figure gives the same bytes.
-    with rc_context({"svg.hashsalt": "ordinoise"}):
+    with rc_context({"svg.hashsalt": "ordinoise"}), waiting_signals():
         figure.savefig(picture, format=kind, dpi=110, metadata={"Date": None} if kind == "svg" else None)
     write_whole(path, picture.getvalue())

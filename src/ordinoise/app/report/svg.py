@@ -17,6 +17,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from ordinoise._files import waiting_signals
 from ordinoise.displays.style import Palette
 from ordinoise.displays.style import remove_frame as remove_frame
 
@@ -96,7 +97,7 @@ def chart(name: str, figure: Figure, alt: str, caption: str) -> Chart:
     """
     content = io.BytesIO()
     # No date and no random ids: the same findings give the same page.
-    with rc_context({**_SETTINGS, "svg.hashsalt": name}), warnings.catch_warnings():
+    with rc_context({**_SETTINGS, "svg.hashsalt": name}), warnings.catch_warnings(), waiting_signals():
         warnings.filterwarnings("ignore", message="Glyph ")
         figure.savefig(content, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     root = ElementTree.fromstring(content.getvalue())
