@@ -14,7 +14,8 @@ import pytest
 
 from app.cli.command import run
 from ordinoise import _files
-from ordinoise._files import waiting_signals, write_whole
+from ordinoise._files import write_whole
+from ordinoise._interrupts import waiting_signals
 
 WRITING = """
 import os, signal, sys

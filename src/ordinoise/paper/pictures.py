@@ -15,7 +15,8 @@ from matplotlib.colors import ListedColormap, to_hex
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from ordinoise._files import waiting_signals, write_whole
+from ordinoise._files import write_whole
+from ordinoise._interrupts import waiting_signals
 from ordinoise._validation import Floats, Ints
 from ordinoise.datasets.embedded import SYNTHETIC_EDGES
 from ordinoise.learners.mlp import Network, Objective

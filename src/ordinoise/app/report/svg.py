@@ -17,7 +17,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from ordinoise._files import waiting_signals
+from ordinoise._interrupts import waiting_signals
 from ordinoise.displays.style import Palette
 from ordinoise.displays.style import remove_frame as remove_frame
 
