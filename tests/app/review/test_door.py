@@ -72,6 +72,8 @@ def test_a_code_admits_once_and_its_file_is_removed(door: Door, audit: Path) -> 
     assert (again.status_code, "set-cookie" in again.headers) == (403, False)
     client.cookies[name] = value
     assert client.get("/").status_code == 200
+    [icon] = re.findall(r'rel="icon" href="([^"]+)"', answer.text)  # or else a browser asks for one that is not there
+    assert client.get(icon).status_code == 200
     client.close()
 
 

@@ -33,9 +33,11 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
-# Browsers withhold a strict cookie from a redirect that began at a file, but not from this page.
+# Browsers withhold a strict cookie from a redirect that began at a file, but not from this page. Without an icon of its
+# own a slow browser would ask for /favicon.ico, which is not there.
 ADMITTED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Review</title>
-<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Continue to the review</a></p></html>"""
+<link rel="icon" href="/static/icon.svg" type="image/svg+xml"><meta http-equiv="refresh" content="0; url=/">
+<p><a href="/">Continue to the review</a></p></html>"""
 
 # The link helps a visitor from another site: browsers withhold a strict cookie on that first request only.
 LOCKED = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Review: not allowed</title>
