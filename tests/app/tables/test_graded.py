@@ -45,6 +45,16 @@ def test_a_file_is_understood_column_by_column(mixed: Path) -> None:
     assert (table.path, table.target) == (mixed, "stars")
 
 
+def test_a_named_column_of_pictures_is_one_whatever_its_cells_look_like(mixed: Path) -> None:
+    found = {column.name: column for column in graded_table(mixed, "stars", image=["name", "size"]).columns}
+    for name in ("name", "size", "photo"):
+        assert (found[name].kind, found[name].role, found[name].note) == ("image", "ignored", "it names pictures")
+    with pytest.raises(ValueError, match="image must name columns with no other use, got 'colour'"):
+        graded_table(mixed, "stars", image=["colour"], ignore=["colour"])
+    with pytest.raises(ValueError, match="image must name columns with no other use, got 'name'"):
+        graded_table(mixed, "stars", image=["name"], text=["name"])
+
+
 def test_features_and_labels_are_those_of_the_graded_rows(mixed: Path) -> None:
     table = graded_table(mixed, "stars")
     assert table.rows.tolist() == [0, *range(2, 34)]

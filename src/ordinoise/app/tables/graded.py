@@ -112,6 +112,7 @@ def graded_table(
     order: Sequence[object] | str | None = None,
     ignore: Collection[str] = (),
     text: Collection[str] = (),
+    image: Collection[str] = (),
     embeddings: str | Path | None = None,
     text_model: str | None = None,
     header: bool = True,
@@ -133,6 +134,8 @@ def graded_table(
         Columns that are not features.
     text : collection of str
         Columns of free text, whatever their cells look like.
+    image : collection of str
+        Columns that name pictures, whatever their cells look like.
     embeddings : str or Path, optional
         A file for `read_embeddings`, with one vector per row of the file; they are features too.
     text_model : str, optional
@@ -149,10 +152,10 @@ def graded_table(
         One sentence about what is wrong with the file or the arguments.
     """
     named = [name for name in (item, rater, group) if name is not None]
-    opened = read_opened(path, header=header, keep_text=(*named, *text))
+    opened = read_opened(path, header=header, keep_text=(*named, *text, *image))
     return graded_frame(
-        path, opened, target, order=order, ignore=ignore, text=text, embeddings=embeddings, text_model=text_model,
-        header=header, item=item, rater=rater, group=group,
+        path, opened, target, order=order, ignore=ignore, text=text, image=image, embeddings=embeddings,
+        text_model=text_model, header=header, item=item, rater=rater, group=group,
     )  # fmt: skip
 
 
@@ -164,6 +167,7 @@ def graded_frame(
     order: Sequence[object] | str | None = None,
     ignore: Collection[str] = (),
     text: Collection[str] = (),
+    image: Collection[str] = (),
     embeddings: str | Path | None = None,
     text_model: str | None = None,
     header: bool = False,
@@ -182,7 +186,7 @@ def graded_frame(
         raise complain("target", "name a column of the file", got, NO_HEADER)
     classes, labels, rows = graded_rows(frame, target, order)
     names = {option: names_in(frame, option, name, rows) for option, name in ids.items()}
-    roles = _roles(opened, target, ignore, ids, text)
+    roles = _roles(opened, target, ignore, ids, {"text": text, "image": image})
     if "item" in names:
         roles |= _differing(frame[rows], names["item"], roles)
     columns = tuple(find(frame.get_column(name), *role) for name, role in roles.items())
@@ -220,9 +224,9 @@ def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray
 
 
 def _roles(
-    opened: Opened, target: str, ignore: Collection[str], ids: Mapping[str, str], text: Collection[str]
+    opened: Opened, target: str, ignore: Collection[str], ids: Mapping[str, str], kinds: Mapping[str, Collection[str]]
 ) -> dict[str, tuple[str, str]]:
-    """The requested role of every column, and the reason for it."""
+    """The requested role of every column, and the reason for it; `kinds` are the columns said to be text or images."""
     frame = opened.frame
     ignored = {as_column("ignore", name, frame.columns) for name in ignore}
     if target in ignored:
@@ -230,10 +234,13 @@ def _roles(
     for option, name in ids.items():
         if name == target:
             raise complain(option, "not name the target", repr(target))
-    prose = {as_column("text", name, frame.columns) for name in text}
-    if prose & {target, *ignored, *ids.values()}:
-        raise complain("text", "name features", repr(sorted(prose & {target, *ignored, *ids.values()})[0]))
-    roles = dict.fromkeys(frame.columns, ("feature", "")) | dict.fromkeys(prose, ("text", ""))
+    roles, taken = dict.fromkeys(frame.columns, ("feature", "")), {target, *ignored, *ids.values()}
+    for option, names in kinds.items():
+        wanted = {as_column(option, name, frame.columns) for name in names}
+        if wanted & taken:
+            raise complain(option, "name columns with no other use", repr(sorted(wanted & taken)[0]))
+        roles |= dict.fromkeys(wanted, (option, ""))
+        taken |= wanted
     roles |= dict.fromkeys(opened.nested, ("ignored", "its cells are lists or objects"))
     roles |= dict.fromkeys(ignored, ("ignored", "as requested")) | {target: ("target", "")}
     return roles | {name: ("id", f"it names the {option}s") for option, name in ids.items()}

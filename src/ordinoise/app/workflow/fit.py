@@ -162,6 +162,7 @@ def _table_and_model(
         order=request.order,
         ignore=request.ignore,
         text=request.text,
+        image=request.image,
         embeddings=request.embeddings,
         text_model=request.text_model,
         item=request.item,

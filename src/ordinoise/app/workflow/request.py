@@ -43,6 +43,9 @@ class Request(GradedFile):
         Column that is not a feature; may be repeated.
     text
         Column of free text, whatever its cells look like; may be repeated. Long texts are found without it.
+    image
+        Column that names pictures, which the review page shows; may be repeated. It is found without it if every cell
+        ends like a picture's name. What the pictures show comes from embeddings.
     embeddings
         File with one vector per row of the table, added to the features: .npy, Parquet or Feather.
     text_model
@@ -77,6 +80,7 @@ class Request(GradedFile):
 
     ignore: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
+    image: tuple[str, ...] = ()
     embeddings: Path | None = None
     text_model: str | None = None
     item: str | None = None
@@ -115,7 +119,7 @@ class Request(GradedFile):
         names = ("order", "no_header", "learner", "noise", "answer", "prior_rate", "decision", "seed")
         options = {name: settings[name] for name in names}
         options |= {name: settings.get(name) for name in ("item", "rater", "group", "text_model")}
-        options |= {name: tuple(settings[name]) for name in ("ignore", "text")}
+        options |= {name: tuple(settings.get(name, ())) for name in ("ignore", "text", "image")}
         options["rank_by"] = settings.get("rank_by", "auto")
         options["embeddings"] = None if settings["embeddings"] is None else Path(settings["embeddings"])
         return cls(file, target=target, **options)

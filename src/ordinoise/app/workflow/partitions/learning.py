@@ -252,7 +252,7 @@ def check_options(request: Request) -> None:
     if request.learner not in ("auto", "boosting"):
         raise complain("learner", "be auto or boosting for several Parquet files", repr(request.learner))
     options = {"embeddings": request.embeddings, "text-model": request.text_model, "item": request.item,
-               "text": request.text}  # fmt: skip
+               "text": request.text, "image": request.image}  # fmt: skip
     odd = next((name for name, value in options.items() if value), None)
     if odd is not None:
         raise complain(odd, "be left out for several Parquet files", repr(str(options[odd])))
