@@ -67,6 +67,14 @@ def test_a_second_pass_needs_noise_that_a_grader_can_make() -> None:
     assert answers == ["corrected", "cautious", "trusting"]
 
 
+def test_enough_verified_rows_settle_the_answer_without_a_fit() -> None:
+    """`noise --reviewed` was cautious where `audit --reviewed` corrected, by the same estimate."""
+    for doubts in ((), (FEW,), (FLAT, NEIGHBORS)):
+        noise = estimated(*doubts)
+        first = with_first_answer(noise, verified=True)
+        assert (first.answer, first.reason) == chosen_answer("auto", noise, 0.0, verified=True)
+
+
 @pytest.mark.slow
 def test_a_few_verified_labels_are_known_but_do_not_settle_a_doubt() -> None:
     rng = np.random.default_rng(0)

@@ -31,6 +31,12 @@ def test_the_ends_of_the_interval_decide_and_between_them_it_cannot_be_told(reco
     assert answers == {0.05: FAILED, 0.0999: FAILED, 0.1: UNKNOWN, 0.15: UNKNOWN, 0.2: PASSED, 0.3: PASSED}
 
 
+def test_settled_grades_that_are_expected_to_be_wrong_count_as_well(record: AuditRecord) -> None:
+    verdict = verdict_of(replace(record, settled_wrong=12.0), 0.2)
+    assert (verdict.answer, verdict.low, verdict.high) == (UNKNOWN, 36 / 240, 60 / 240)
+    assert "12.0 of the settled ones among them" in verdict.reason
+
+
 def test_what_is_not_known_cannot_be_told(record: AuditRecord) -> None:
     few = replace(record, wrong=None, wrong_low=None, wrong_high=None)
     assert verdict_of(few, 0.99).answer == UNKNOWN

@@ -102,13 +102,16 @@ def test_a_folder_without_settled_grades_and_a_corrected_file_are_refused(folder
     none = run("fit", folder / "table.csv", *words, "--reviewed", bare, "--out", tmp_path / "model")
     assert none.code == 2
     assert "reviewed must be a folder with settled grades, got none" in none.err
+    nowhere = run("noise", folder / "table.csv", *words, "--reviewed", tmp_path / "nowhere")
+    assert nowhere.code == 2
+    assert nowhere.err.startswith("reviewed must be a folder written by ordinoise audit or ordinoise raters, got ")
 
 
 def test_the_terminal_says_how_many_settled_grades_were_used(folder: Path) -> None:
     words = ("--target", "quality", "--order", ",".join(GRADES), "--noise", folder / "noise.csv")
     found = run("noise", folder / "table.csv", *words, "--reviewed", folder / "one")
     assert found.code == 0, found.err
-    assert "12 settled grades are used" in found.out
+    assert "12 settled grades are used; what follows is about all grades as recorded." in found.out
 
 
 @pytest.mark.slow

@@ -136,6 +136,8 @@ def _grades(n_graded: int, is_rest: bool) -> str:
 
 def show_doubts(screen: Console, noise: Noise) -> None:
     """Print where the noise comes from if it is not estimated, or the doubts about the estimate."""
+    from ordinoise.classifiers.blend.answers import BY_VERIFIED  # here: `--help` needs none of it
+
     origins = {
         "trusted": "The grades were trusted, as requested.",
         "given": "The noise matrix was given, not estimated.",
@@ -149,7 +151,7 @@ def show_doubts(screen: Console, noise: Noise) -> None:
         say(screen, f" {noise.doubt_text}.", bold="In doubt:")
     if noise.source == "too few rows":
         screen.print("To reduce the doubt: more graded rows, or a second rater on some rows.")
-    elif noise.is_in_doubt or noise.answer != "corrected":
+    elif noise.answer != "corrected" or (noise.is_in_doubt and noise.reason != BY_VERIFIED):
         screen.print(f"To settle it: {REMEDIES}.")
 
 

@@ -43,7 +43,7 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
         print_json(head | {"noise": found.to_dict(replicates=False)})
         return
     if n_settled:
-        console().print(f"{n_settled:,} settled grades are used.")
+        console().print(f"{n_settled:,} settled grades are used; what follows is about all grades as recorded.")
     if "no-signal" not in found.doubt_codes:
         show_matrix(console(), found, classes)
     show_rate(console(), found, table.n_graded)

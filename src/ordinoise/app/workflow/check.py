@@ -58,8 +58,9 @@ class Verdict:
 def verdict_of(record: AuditRecord, max_wrong: float) -> Verdict:
     """Whether the share of wrong grades is at most `max_wrong`, of all grades of the file, settled ones included.
 
-    A spot check is believed before the estimate. It passes if the upper end is low enough, fails if the lower end is
-    too high, and cannot be told in between, or if the number of wrong grades is not known.
+    A spot check is believed before the estimate, to which the settled grades that are wrong by the reviewers' own
+    errors are added. It passes if the upper end is low enough, fails if the lower end is too high, and cannot be told
+    in between, or if the number of wrong grades is not known.
     """
     n_graded = max(record.n_graded, 1)
     if record.spot_check is not None and record.certified is not None:
@@ -70,9 +71,11 @@ def verdict_of(record: AuditRecord, max_wrong: float) -> Verdict:
     if record.wrong_low is None or record.wrong_high is None or record.says_nothing:
         why = "there are too few rows" if not record.says_nothing else "the columns say next to nothing about the grade"
         return Verdict(UNKNOWN, _name(record), max_wrong, None, None, "nothing", record.confidence, f"{why}.")
-    ends = record.wrong_low / n_graded, record.wrong_high / n_graded
+    own = record.settled_wrong
+    ends = (record.wrong_low + own) / n_graded, (record.wrong_high + own) / n_graded
     how = f"{percent(record.confidence)} interval of the estimate"
     how = "range that the columns allow" if record.is_range else how
+    how += f", {own:.1f} of the settled ones among them" if own >= 0.05 else ""
     return _judged(record, max_wrong, ends, "estimate", record.confidence, how)
 
 

@@ -64,6 +64,8 @@ class Reviewed:
 
 def reviewed_grades(folder: Path, request: Request) -> Reviewed:
     """What the review of an audit of the same file settled, or that of the items that its rows are grades of."""
+    if not folder.is_dir():
+        raise complain("reviewed", "be a folder written by ordinoise audit or ordinoise raters", repr(str(folder)))
     if is_of_ratings(folder):
         found = Reviewed(_grades_of_items(settled_items(folder), request))
     else:

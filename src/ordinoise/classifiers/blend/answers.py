@@ -26,6 +26,7 @@ seeds 100 to 102, this keeps 97 % of the gain of always correcting and is at wor
 to 1 keep 88 %, 2 keeps 77 %; with a flat likelihood as a serious doubt 85 % are kept."""
 ENOUGH_VERIFIED = 20
 """Verified rows from which on the estimate is believed whatever else is in doubt. A round number, chosen by no run."""
+BY_VERIFIED = "verified labels are among the rows"
 
 CHEAPER, LIKELIER = 1.0, 2.0
 """Standard errors by which held-out decisions must be cheaper, or held-out records likelier, than by the class shares
@@ -97,7 +98,7 @@ def chosen_answer(wanted: str, noise: Noise, gain: float | None, *, verified: bo
     if wanted != "auto":
         return wanted, "asked for"
     if verified:
-        return "corrected", "verified labels are among the rows"
+        return "corrected", BY_VERIFIED
     if "moved-grade" in noise.doubt_codes:
         return "trusting", noise.doubt_text
     if gain is None:
@@ -127,7 +128,7 @@ def rated_answer(noise: Noise, gain: float | None, *, verified: bool) -> tuple[s
     `verified` is true if labels are verified or the noise is known.
     """
     if verified:
-        return "corrected", "verified labels are among the rows" if noise.is_estimated else ""
+        return "corrected", BY_VERIFIED if noise.is_estimated else ""
     if gain is None:
         return "trusting", NO_NAMES
     seen = f"held-out ratings are {'better' if gain > 0 else 'worse'} explained if all ratings of an item are learned "
@@ -139,10 +140,10 @@ def rated_answer(noise: Noise, gain: float | None, *, verified: bool) -> tuple[s
     return "corrected", seen
 
 
-def with_first_answer(noise: Noise) -> Noise:
-    """The same with the answer before any correction was fitted: what doubts alone say."""
-    if not may_correct(noise):
-        return answered("auto", noise, None)
+def with_first_answer(noise: Noise, *, verified: bool = False) -> Noise:
+    """The same with the answer before any correction was fitted: what doubts, or enough verified rows, alone say."""
+    if verified or not may_correct(noise):
+        return answered("auto", noise, None, verified=verified)
     if noise.is_in_doubt:
         answer, reason = "cautious", f"the estimate is in doubt: {noise.doubt_text}"
     else:
