@@ -11,7 +11,7 @@ noise estimated.
 `spot-check`: how often the bounds hold the truth, drawn with the strata that `spot_check_sample` picks by
 probabilities that are systematically wrong.
 
-    python -m studies.rounds rounds --runs 20 --data-dir DIR
+    python -m studies.rounds rounds --runs 20 --first-run 20 --data-dir DIR
     python -m studies.rounds spot-check --runs 500
 """
 
@@ -32,9 +32,9 @@ from ordinoise.audit.certificate import repeat_error
 from ordinoise.audit.gain import verification_gain
 from ordinoise.audit.reviewers import Reviewers, reviewers_from_repeats
 from ordinoise.labels import Verified
-from studies.next import SETS, Pool, pool_of
+from studies.next import ROWS, SETS, Pool, pool_of
 
-POOL, BUDGET = 600, 60
+BUDGET = 60
 ERRS, REPEATED = 0.05, 0.3  # the reviewer's errors, and the share of rows that are shown twice
 
 
@@ -107,7 +107,7 @@ class Review:
 
 def three_rounds(name: str, seed: int, data_dir: str | None) -> tuple[list[Left], Review]:
     """What is left before and after each of three rounds, and the review."""
-    pool = pool_of(name, seed, data_dir, POOL)
+    pool = pool_of(name, seed, data_dir)
     rng, n_classes = np.random.default_rng([seed, 3]), len(pool.matrix)
     review, left = Review(), []
     for n_done in range(4):
@@ -167,7 +167,7 @@ def rounds_table(runs: range, data_dir: str | None) -> TextTable:
         f"{value:.1%} of the grades are wrong ({low:.1%} to {high:.1%}); by the rows of one run, "
         f"{np.mean([rate for rate, _, _ in rates]):.1%} on average, and {held} of {len(runs)} intervals hold the 5 %."
     )
-    return TextTable(f"Wrong grades left, of {POOL}: means over {len(runs)} runs", columns, tuple(rows), (note,))
+    return TextTable(f"Wrong grades left, of {ROWS}: means over {len(runs)} runs", columns, tuple(rows), (note,))
 
 
 # Spot checks --------------------------------------------------------------------------------------------

@@ -258,6 +258,18 @@ def _shares(rng: np.random.Generator, matrix: Floats) -> Floats:
     return np.stack([rng.multinomial(60, row) / 60 for row in matrix])
 
 
+def test_sure_probabilities_do_not_hide_what_is_unknown_about_the_matrix() -> None:
+    """Where every label is certain no replicate changes a count, but the rate that the replicates imply varies."""
+    true = np.arange(300) % 3
+    recorded = corrupt(true, MATRIX, 0)
+    replicates = _replicates(0.5)
+    found = wrong_count(np.eye(3)[true], recorded, MATRIX, replicates)
+    rate, *rates = (1 - np.mean(one.diagonal()) for one in (MATRIX, *replicates))
+    n_wrong = (true != recorded).sum()
+    assert found.value == pytest.approx(n_wrong, abs=0.01)
+    assert found.standard_error == pytest.approx(n_wrong * np.std(rates, ddof=1) / rate, rel=0.01)
+
+
 def test_many_rows_are_represented_by_some_when_the_matrix_varies() -> None:
     probabilities, _, recorded = drawn(np.random.default_rng(9), 6000, MATRIX)
     tripled = wrong_count(probabilities, recorded, MATRIX, _replicates(0.5))

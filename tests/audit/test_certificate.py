@@ -80,15 +80,14 @@ def test_impossible_counts_are_refused(arguments: tuple[object, ...], rule: str)
         spot_check(*arguments)  # type: ignore[arg-type]
 
 
-def test_the_gain_is_nothing_for_a_known_label_and_goes_by_what_the_model_makes_of_the_record() -> None:
+def test_the_gain_is_nothing_for_a_known_label_and_most_between_far_grades() -> None:
     posterior = np.array([[0, 1, 0], [0.5, 0.5, 0], [0.5, 0, 0.5], [0.1, 0.8, 0.1]])
+    unknown = verification_gain(posterior, np.full(4, -1))
+    np.testing.assert_allclose(unknown, [0, 0.25, 0.5, 0.18])
     recorded = np.array([1, 1, 1, 1])
-    np.testing.assert_allclose(verification_gain(posterior, recorded, corrected=False), [0, 0.5, 1, 0.2])
-    np.testing.assert_allclose(verification_gain(posterior, np.full(4, -1), corrected=False), [0, 0.25, 0.5, 0.18])
-    # A perfect rater tells what the posterior leaves open, whatever was recorded.
-    for record in (recorded, np.full(4, -1)):
-        told = rating_gain(posterior, np.eye(3)[None])[:, 0]
-        np.testing.assert_allclose(verification_gain(posterior, record), told, atol=1e-12)
+    distance = verification_gain(posterior, recorded, corrected=False)
+    np.testing.assert_allclose(distance, [0, 0.5, 1, 0.2])
+    np.testing.assert_allclose(verification_gain(posterior, recorded), distance * np.sqrt(unknown))
 
 
 def test_a_rater_who_guesses_tells_nothing_and_a_perfect_one_everything() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.posterior import posterior
 from ordinoise.noise import Noise
-from ordinoise.noise.deconvolution import deconvolved
+from ordinoise.noise.deconvolution import FLOOR, deconvolved
 from ordinoise.scoring.metrics import normal_reach
 
-MOST_ROWS = 2000
-"""Rows that the variance over replicates is computed on, to bound its cost. A round number, chosen by no run."""
+MOST_ROWS, MOST_REPLICATES = 1000, 200
+"""Rows and replicates that the variance over replicates is computed from, to bound its cost (decision 0024)."""
 
 
 @dataclass(frozen=True)
@@ -108,18 +108,28 @@ def _probability_wrong(probabilities: Floats, recorded: Ints, noise_matrix: Floa
 
 
 def matrix_variance(probabilities: Floats, recorded: Ints, noise_matrix: Floats, replicates: Floats) -> float:
-    """Variance of the number of wrong labels over the replicates; infinite if fewer than two allow every label."""
-    usable = [replicate for replicate in replicates if (replicate[:, np.unique(recorded)] > 0).any(axis=0).all()]
+    """Variance of the number of wrong labels over the replicates; infinite if fewer than two allow every label.
+
+    Relative to the number it is at least that of the rate which class shares and replicates imply: probabilities that
+    are sure of every label hide how little is known about the matrix, and no learner is that sure with reason.
+    """
+    found = np.unique(recorded)
+    usable = [replicate for replicate in replicates if (replicate[:, found] > 0).any(axis=0).all()]
     if len(usable) < 2:
         return 0.0 if len(replicates) == 0 else np.inf
-    rows = _spread_rows(_probability_wrong(probabilities, recorded, noise_matrix))
+    wrong = _probability_wrong(probabilities, recorded, noise_matrix)
+    rows = _spread_rows(wrong)
     chosen, labels = probabilities[rows], recorded[rows]
     explained = chosen @ noise_matrix
     counts = [
         _probability_wrong(deconvolved(explained, replicate, start=chosen), labels, replicate).sum()
-        for replicate in usable
+        for replicate in usable[:MOST_REPLICATES]
     ]
-    return float(np.var(counts, ddof=1)) * (len(recorded) / len(rows)) ** 2
+    shares = probabilities.mean(axis=0)
+    rate = max(1 - float(shares @ noise_matrix.diagonal()), FLOOR)
+    relative = np.std([shares @ replicate.diagonal() for replicate in usable], ddof=1) / rate
+    scale = len(recorded) / len(rows)
+    return max(float(np.std(counts, ddof=1)) * scale, float(relative * wrong.sum())) ** 2
 
 
 def _spread_rows(wrong: Floats) -> Ints:

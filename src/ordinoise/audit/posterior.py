@@ -18,6 +18,7 @@ CALIBRATION_FLOOR, CALIBRATION_SPREAD = 1e-3, 0.7
 """Added to probabilities before the logarithm, as those far below are arbitrary; prior standard deviation of the
 calibration weights. Chosen together on the three sets of `python -m studies.audit`."""
 MOST_CALIBRATION_STEPS = 200  # of L-BFGS; a round number, chosen by no run
+MOST_CALIBRATION_ROWS = 10_000  # drawn at random where there are more; a round number, chosen by no run
 
 
 def posterior(
@@ -67,8 +68,11 @@ def calibration_weights(probabilities: Floats, likelihood: Floats) -> Floats:
     A multinomial regression ``softmax([log P, 1] @ W)``, which maximizes ``sum_i log sum_k P_i(k) likelihood_ik`` under
     a normal prior about the identity, the W that changes nothing. It corrects over- and underconfident classifiers and
     class frequencies. With only K (K + 1) weights the calibration learns next to nothing about any one sample, so it
-    may be fitted to the labels that are then judged.
+    may be fitted to the labels that are then judged, and at most `MOST_CALIBRATION_ROWS` of them are enough.
     """
+    if len(likelihood) > MOST_CALIBRATION_ROWS:
+        some = np.random.default_rng(0).choice(len(likelihood), MOST_CALIBRATION_ROWS, replace=False)
+        probabilities, likelihood = probabilities[some], likelihood[some]
     n_samples, n_classes = likelihood.shape
     inputs = np.column_stack([np.log(probabilities + CALIBRATION_FLOOR), np.ones(n_samples)])
     unchanged = np.eye(n_classes + 1, n_classes)

@@ -29,6 +29,7 @@ from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_o
 from ordinoise.audit.posterior import calibrated, credit_in_doubt, likelihood_of, posterior
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.answers import ENOUGH_VERIFIED, answered, gain_in_likelihood, may_correct
+from ordinoise.crossfit import one_blas_thread
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
@@ -151,6 +152,7 @@ def find_label_issues(
     return replace(found, library=library_of(table))
 
 
+@one_blas_thread()
 def issues_from_probabilities(
     probabilities: ArrayLike,
     y: Any,
