@@ -5,7 +5,7 @@ of all. CEFR sentences: learned from rater A, tested against A and B. A third of
 is the test set. The audit ranks the training texts, by large errors (more than one grade from the mean of all) and by
 any error (another grade than the truth); cleanlab's numbers are those of its best ranking, for each measure anew.
 
-    ORDINOISE_DATA=data python -m studies.text [--splits 5] [--texts 0] [--trees]   errors and audits
+    ORDINOISE_DATA=data python -m studies.text [--splits 5] [--texts 0] [--trees] [--alone]   errors, audits
     ORDINOISE_DATA=data python -m studies.text --time 10000                         seconds beside five-fold regression
     ORDINOISE_DATA=data python -m studies.text --memory 200000                      one fit to many texts
 """
@@ -17,6 +17,9 @@ import csv
 import gzip
 import os
 import resource
+import subprocess
+import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -151,24 +154,24 @@ def cleanlab_precisions(chances: Floats, recorded: Ints, wrong: dict[str, Any]) 
     return {measure: max(one[measure] for one in found) for measure in found[0]}
 
 
-def split(data_dir: Path, name: str, seed: int, most: int, *, trees: bool) -> tuple[dict[str, float], dict[str, Any]]:
-    """Errors of every contestant, and the precisions of the audits."""
+def split(
+    data_dir: Path, name: str, seed: int, most: int, *, trees: bool, alone: bool
+) -> tuple[dict[str, float], dict[str, Any]]:
+    """Errors of every contestant, and the precisions of the audits; with `alone` those of the field's models only."""
     rng = np.random.default_rng([seed, *map(ord, name)])
     data = texts_of(data_dir, name, rng, most)
     order = rng.permutation(len(data.texts))
     test, train = (data.rows(some) for some in (order[: len(order) // 3], order[len(order) // 3 :]))
     n_classes = int(max(data.recorded.max(), data.true.max())) + 1
     found = others(train, test, n_classes, trees=trees)
+    if alone:
+        return _errors(found, test), {}
     options: dict[str, Any] = {"classes": list(range(n_classes)), "n_jobs": 1, "random_state": seed}
     model = OrdinalClassifier(**options).fit(train.frame, train.recorded)
     is_trusting = model.noise_.answer == "trusting"  # then the same fits with noise=None are the same model
     trusting = model if is_trusting else OrdinalClassifier(noise=None, **options).fit(train.frame, train.recorded)
     found |= {"ours, trusting": trusting.predict(test.frame), "ours": model.predict(test.frame)}
-    errors = {
-        f"{who}{f' ({ref})' if data.true.shape[1] > 1 else ''}": float(np.abs(grades - test.true[:, at]).mean())
-        for who, grades in found.items()
-        for at, ref in enumerate("AB"[: data.true.shape[1]])
-    }
+    errors = _errors(found, test)
     if name == "cefr_wiki":
         return errors, {}
     wrong = {"large": np.abs(train.recorded - train.mean) > 1, "any": train.recorded != train.true[:, 0]}
@@ -185,10 +188,19 @@ def split(data_dir: Path, name: str, seed: int, most: int, *, trees: bool) -> tu
     return errors, {"answer": model.noise_.answer, **audits}
 
 
+def _errors(found: dict[str, Ints], test: Texts) -> dict[str, float]:
+    """Mean absolute error of every contestant, against each rater where there are two."""
+    return {
+        f"{who}{f' ({ref})' if test.true.shape[1] > 1 else ''}": float(np.abs(grades - test.true[:, at]).mean())
+        for who, grades in found.items()
+        for at, ref in enumerate("AB"[: test.true.shape[1]])
+    }
+
+
 def compare(options: argparse.Namespace, console: Console) -> None:
     for name in options.sets:
         runs = [
-            split(options.data_dir, name, seed, options.texts, trees=options.trees)
+            split(options.data_dir, name, seed, options.texts, trees=options.trees, alone=options.alone)
             for seed in range(options.first_split, options.first_split + options.splits)
         ]
         errors = Table("", "mean error", "each split", title=f"{name}, {options.splits} splits")
@@ -230,7 +242,7 @@ def timing(options: argparse.Namespace, console: Console) -> None:
 
 
 def memory(options: argparse.Namespace, console: Console) -> None:
-    """Time and memory of one fit to many short texts, each of two halves of EmoBank sentences."""
+    """Time and memory of ``ordinoise audit`` on many short texts, each of two halves of EmoBank sentences."""
     rng = np.random.default_rng(0)
     data = texts_of(options.data_dir, "emobank_valence", rng, 0)
     first, second = rng.integers(len(data.texts), size=(2, options.memory))
@@ -239,11 +251,14 @@ def memory(options: argparse.Namespace, console: Console) -> None:
         " ".join(words[i][: len(words[i]) // 2 + 1] + words[j][len(words[j]) // 2 :])
         for i, j in zip(first, second, strict=True)
     ]
-    used = seconds(
-        lambda: OrdinalClassifier(n_jobs=1, random_state=0).fit(pl.DataFrame({"text": texts}), data.recorded[first])
-    )
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    console.print(f"{options.memory} texts: {used / 60:.1f} minutes of one processor, {peak:.1f} GB at most")
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "texts.csv")
+        pl.DataFrame({"text": texts, "grade": data.recorded[first] + 1}).write_csv(source)
+        words_of = [sys.executable, "-m", "ordinoise.app.cli", "audit", str(source), "--target", "grade"]
+        subprocess.run([*words_of, "--out", str(Path(folder, "audit"))], check=True, stdout=subprocess.DEVNULL)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    minutes, peak = (used.ru_utime + used.ru_stime) / 60, used.ru_maxrss / 2**20
+    console.print(f"audit of {options.memory} texts: {minutes:.1f} minutes of processor time, {peak:.1f} GB at most")
 
 
 def main() -> None:
@@ -253,6 +268,7 @@ def main() -> None:
     parser.add_argument("--first-split", type=int, default=0)
     parser.add_argument("--texts", type=int, default=0, help="texts drawn of each set; 0 for all")
     parser.add_argument("--trees", action="store_true", help="also LightGBM, which takes most of the time")
+    parser.add_argument("--alone", action="store_true", help="the field's models only")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=SETS)
     parser.add_argument("--time", type=int, default=0, metavar="TEXTS")
     parser.add_argument("--memory", type=int, default=0, metavar="TEXTS")

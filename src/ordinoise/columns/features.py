@@ -57,13 +57,13 @@ def is_prose(column: pl.Series) -> bool:
 def findings_of(column: pl.Series, role: str, note: str = "") -> ColumnFindings:
     """What a column holds; picture names, identifiers and row numbers are ignored.
 
-    The role "text" makes it a feature of free text, whatever its cells look like.
+    The role "text" makes it a feature of free text, "image" a column of picture names, whatever its cells look like.
     """
     if role == "text":
         return ColumnFindings(column.name, "text", "feature", column.null_count(), nameless(column).n_unique(), note)
-    kind = kind_of_column(column)
+    kind = "image" if role == "image" else kind_of_column(column)
     n_distinct = nameless(column).drop_nulls().n_unique() if _is_plain(column) else 0
-    if role == "feature" and kind == "image":
+    if role in ("feature", "image") and kind == "image":
         role, note = "ignored", "it names pictures"
     elif role == "feature" and kind == "text" and not _is_plain(column):
         role, note = "ignored", f"its type is {column.dtype.base_type()}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,15 +12,19 @@ from numpy.typing import NDArray
 
 from ordinoise._sparse import as_csr
 from ordinoise._validation import Floats, Ints, as_count, complain
-from ordinoise.columns.texts import FEWEST_TEXTS
+from ordinoise.columns.texts import FEWEST_TEXTS, TINY
 
-SUMMARY = ("words", "letters per word", "longest word", "rarity", "capitals", "digits")
+RARITIES = ("mean rarity", "upper quartile of rarity", "rarest three", "rarest")
+SUMMARY = ("words", "letters per word", "longest word", "rarity", "capitals", "digits", *RARITIES)
 """The columns: the logarithm of the number of words, letters of a mean and of the longest word, the mean rarity of a
-word among the other texts, and the shares of words that begin with a capital and that hold a digit."""
+word among the other texts, and the shares of words that begin with a capital and that hold a digit. Then the rarities
+of the different words without capital and digit alone: names are rare and yet no difficult words."""
+N_RAREST = 3  # a round number, chosen by no run
 SIZE = 0.2
 """Standard deviation of each column; rows of n-grams have length one. 0.1 and 0.3 did as well (decision 0020)."""
 MOST_DEVIATIONS = 5.0  # a round number: one odd text must not decide
 HASHES = 2**30  # so many that two words hardly ever share one
+TOKEN = re.compile(r"(?u)\b\w\w+\b")  # scikit-learn's words
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +80,7 @@ class Summaries:
         spread = raw.std(axis=0)
         kept = holding >= FEWEST_TEXTS["word"]
         found = cls(
-            column, len(different), hashes[kept], holding[kept], raw.mean(axis=0), np.where(spread > 0, spread, 1.0)
+            column, len(different), hashes[kept], holding[kept], raw.mean(axis=0), np.where(spread > TINY, spread, 1.0)
         )
         return found, found._standardised(raw)
 
@@ -93,18 +98,29 @@ class Summaries:
         return as_csr((SIZE * deviations).astype(np.float32))
 
 
-def _counted_words(texts: Sequence[str]) -> Any:
+def _counted_words(texts: Sequence[str], analyzer: Any = "word") -> Any:
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    counter = HashingVectorizer(n_features=HASHES, alternate_sign=False, norm=None, dtype=np.float32)
+    counter = HashingVectorizer(n_features=HASHES, analyzer=analyzer, alternate_sign=False, norm=None, dtype=np.float32)
     return counter.transform(texts) if len(texts) else as_csr((0, HASHES), dtype=np.float32)
+
+
+def _plain_words(text: str) -> list[str]:
+    """Words of letters that do not begin with a capital."""
+    return [word for word in TOKEN.findall(text) if word.isalpha() and not word[0].isupper()]
 
 
 def _numbers(texts: Sequence[str], counts: Any, hashes: Ints, holding: Ints, n_texts: int) -> Floats:
     """The columns of each text, not standardised; `holding` of `n_texts` other texts have each word."""
-    rare = _mean_rarity(counts, hashes, holding, n_texts)
+    means = _row_means(counts, _rarities(counts, hashes, holding, n_texts))
+    plain = _counted_words(texts, _plain_words)
+    rarities = np.split(_rarities(plain, hashes, holding, n_texts), plain.indptr[1:-1])
     return np.array(
-        [_of_words(text.split(), mean) for text, mean in zip(texts, rare.tolist(), strict=True)], dtype=np.float64
+        [
+            (*_of_words(text.split(), mean), *_of_rarities(np.sort(some)))
+            for text, mean, some in zip(texts, means.tolist(), rarities[: len(texts)], strict=True)
+        ],
+        dtype=np.float64,
     ).reshape(len(texts), len(SUMMARY))
 
 
@@ -118,13 +134,25 @@ def _of_words(words: list[str], rarity: float) -> tuple[float, ...]:
     return np.log(n_words), sum(lengths) / len(lengths), longest, rarity, capitals, digits
 
 
-def _mean_rarity(counts: Any, hashes: Ints, holding: Ints, n_texts: int) -> NDArray[np.float64]:
-    """Mean over the words of each text of ``log((1 + n_texts) / (1 + texts that hold it))``; too few count as none."""
+def _of_rarities(ascending: Floats) -> tuple[float, ...]:
+    """`RARITIES`; zeros for a text without such words."""
+    if not len(ascending):
+        return (0.0,) * len(RARITIES)
+    quartile = ascending[3 * (len(ascending) - 1) // 4]
+    return float(ascending.mean()), float(quartile), float(ascending[-N_RAREST:].mean()), float(ascending[-1])
+
+
+def _rarities(counts: Any, hashes: Ints, holding: Ints, n_texts: int) -> Floats:
+    """``log((1 + n_texts) / (1 + texts that hold it))`` of every word of `counts`; too few count as none."""
     known = np.zeros(len(counts.indices))
     if len(hashes):
         at = np.minimum(np.searchsorted(hashes, counts.indices), len(hashes) - 1)
         known = np.where(hashes[at] == counts.indices, holding[at], 0)
-    rarity = np.log((1 + n_texts) / (1 + np.where(known >= FEWEST_TEXTS["word"], known, 0)))
+    return np.asarray(np.log((1 + n_texts) / (1 + np.where(known >= FEWEST_TEXTS["word"], known, 0))))
+
+
+def _row_means(counts: Any, values: Floats) -> NDArray[np.float64]:
+    """Mean over the words of each text of their values."""
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     totals = np.bincount(rows, counts.data, minlength=counts.shape[0])
-    return np.bincount(rows, counts.data * rarity, minlength=counts.shape[0]) / np.maximum(totals, 1)
+    return np.bincount(rows, counts.data * values, minlength=counts.shape[0]) / np.maximum(totals, 1)

@@ -57,5 +57,5 @@ def test_a_named_text_column_is_read_as_text_whatever_it_looks_like(reviews: Pat
     assert {column["name"]: column["kind"] for column in found.json["columns"]}["code"] == "text"
     assert run("predict", tmp_path / "model", reviews).code == 0
     refused = run("noise", reviews, "--target", "stars", "--text", "stars")
-    assert refused.err == "text must name features, got 'stars'\n"
+    assert refused.err == "text must name columns with no other use, got 'stars'\n"
     assert "did you mean 'text'" in run("noise", reviews, "--target", "stars", "--text", "texts").err

@@ -12,15 +12,18 @@ from sklearn.linear_model import Ridge
 from learners.mlp.cases import N_CLASSES, NOISE, objective, samples
 from ordinoise.learners.mlp import (
     Architecture,
+    LinearFit,
     Network,
     Optimizer,
     Records,
+    convex,
     fit_least_squares,
     fit_linear,
     initial_network,
     linear_start,
     train,
 )
+from ordinoise.learners.mlp._descent import Vector, descend
 from ordinoise.learners.mlp.convex import RATIO, STRENGTHS, directions, forward_loss
 
 FEATURES, LABELS = samples(150, 37)
@@ -133,3 +136,56 @@ def test_least_squares_of_grades_that_no_column_explains_leave_the_class_shares(
     grades = LABELS.astype(float)
     fitted = fit_least_squares(start_of("ordered"), training, held_out, (grades[:110], grades[110:]), [0.4])
     assert np.abs(fitted.network.weights[-1]).max() < 0.01
+
+
+@pytest.mark.parametrize("head", ["ordered", "softmax", "least squares"])
+def test_strengths_tried_on_a_sample_first_end_where_those_of_all_rows_do(
+    head: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score = FEATURES @ np.random.default_rng(2).normal(size=37)
+    ranks = np.digitize(score, np.quantile(score, [0.3, 0.5, 0.8]))
+    training, held_out = (
+        Records(ROWS[some], np.eye(N_CLASSES)[ranks[some]], np.full(len(ranks[some]), 1 / len(ranks[some])))
+        for some in (slice(0, 110), slice(110, 150))
+    )
+
+    def fitted() -> LinearFit:
+        if head == "least squares":
+            grades = ranks[:110].astype(float), ranks[110:].astype(float)
+            return fit_least_squares(start_of("ordered"), training, held_out, grades)
+        return fit_linear(start_of(head), training, held_out)
+
+    whole = fitted()
+    monkeypatch.setattr(convex, "MANY_ROWS", 100)
+    monkeypatch.setattr(convex, "SAMPLE", 60)
+    sampled = fitted()
+    assert len(sampled.curve) < len(whole.curve)
+    assert min(sampled.curve) < min(whole.curve) + 0.03
+    assert forward_loss(sampled.network, held_out) < forward_loss(whole.network, held_out) + 0.03
+
+
+def test_the_order_of_columns_and_columns_of_zeros_change_nothing() -> None:
+    training, held_out = records(slice(0, 110)), records(slice(110, 150))
+    order = np.concatenate([np.random.default_rng(3).permutation(37), [37]])
+
+    def padded(some: Records) -> Records:
+        rows = sparse.hstack([some.features, sparse.csr_matrix((some.features.shape[0], 1))], format="csr")
+        return replace(some, features=rows[:, order])
+
+    start = linear_start(Architecture(37, N_CLASSES, ()), np.ones(4), center=np.zeros(37), scale=np.ones(37))
+    wider = linear_start(Architecture(38, N_CLASSES, ()), np.ones(4), center=np.zeros(38), scale=np.ones(38))
+    plain = fit_linear(start, training, held_out, [0.03]).network.weights[-1][0]
+    other = fit_linear(wider, padded(training), padded(held_out), [0.03]).network.weights[-1][0]
+    np.testing.assert_allclose(other[:-1], plain[order[:-1]], atol=1e-6)
+    assert other[-1] == 0
+
+
+def test_a_first_step_that_gains_little_does_not_end_the_descent() -> None:
+    """Down the gradient of a narrow valley there is hardly a gain; the next step knows the curvature."""
+    steepness, wanted = np.array([2e5, 1.0]), np.array([1e-3, 1.0])
+
+    def loss(image: Floats) -> tuple[float, Floats]:
+        return float((image - wanted) @ (image - wanted)) / 2, image - wanted
+
+    found = descend(loss, lambda own: steepness * own, Vector(np.zeros(2), np.zeros(2)), np.zeros(2))
+    assert loss(found.image)[0] < 1e-3

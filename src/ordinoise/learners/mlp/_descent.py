@@ -66,7 +66,8 @@ def descend(loss: Loss, image_of: Callable[[Floats], Floats], start: Vector, pen
         step, change = Vector(*(length * part for part in direction)), gradient.plus(-1.0, before[1])
         if step.dot(change) > 0:
             pairs = [*pairs[1 - MEMORY :], (step, change)]
-        if before[0] - least <= PRECISION * max(abs(before[0]), abs(least), 1.0):
+        # The first step goes down the gradient by a length that knows no curvature: that it gains little says nothing.
+        if len(pairs) > 1 and before[0] - least <= PRECISION * max(abs(before[0]), abs(least), 1.0):
             break
     return here
 

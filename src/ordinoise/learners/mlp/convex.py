@@ -7,7 +7,7 @@ rows say that it went too far.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,9 @@ PATIENCE = 1  # strengths without improvement after which the path ends
 RATIO = 0.6
 """Size of each degree of the softmax head beside the degree below it. On splits 100 of four text sets, blended with the
 ordered head, 0.6 had the best mean held-out likelihood of 0.5, 0.6 and 0.7; 0.85 and 1 were worse on three of them."""
+MANY_ROWS, SAMPLE = 20_000, 10_000
+"""Above this many training rows, strengths are first tried on a sample of them, products are taken in float32, and the
+held-out rows alone say how far a score can be believed. Round numbers, chosen by no run."""
 MOST_DEGREES = 9  # of scales with many classes; a round number, chosen by no run
 FLOOR = 1e-300  # of a probability, so that its logarithm is finite
 
@@ -56,6 +59,11 @@ class Records:
     features: Any  # CSR, shape (n_samples, n_features)
     likelihood: Floats  # (n_samples, K)
     weights: Floats  # (n_samples,), summing to one
+
+    def rows(self, rows: Ints) -> Records:
+        """Some of the rows, their weights again summing to one."""
+        weights = self.weights[rows]
+        return Records(self.features[rows], self.likelihood[rows], weights / weights.sum())
 
 
 def directions(head: str, n_classes: int) -> Floats:
@@ -98,27 +106,32 @@ def fit_linear(
     strengths : sequence of float
         Decreasing.
     """
-    problem = _Problem(start, training)
-    found, strength, curve = _path(
-        problem, problem.loss, lambda own: forward_loss(problem.network(own), held_out), strengths
-    )
+    problem = _Likelihood(start, training, held_out)
+    found, strength, curve = _path(problem, strengths)
     return LinearFit(problem.network(found.own), strength, curve)
 
 
-def _path(
-    problem: _Problem, loss: Loss, held_out_loss: Callable[[Floats], float], strengths: Sequence[float]
-) -> tuple[Vector, float, list[float]]:
+def _path(problem: _Problem, strengths: Sequence[float]) -> tuple[Vector, float, list[float]]:
     """The coefficients of the strength with the least held-out loss, that strength, and the held-out losses."""
-    found, best, curve = problem.start, (np.inf, problem.start, 0.0), []
+    found = problem.start
+    if problem.n_rows > MANY_ROWS:  # a sample needs no weaker penalty than all rows do
+        some = _drawn(problem.n_rows)
+        few, strength, _ = _path(problem.rows(some), strengths)
+        found, strengths = problem.among_all(few, some), strengths[list(strengths).index(strength) :: 2]
+    best, curve = (np.inf, found, 0.0), []
     for strength in strengths:
-        penalty = np.where(problem.is_penalized, strength * problem.mean_square / 2, 0.0)
-        found = descend(loss, problem.image, found, penalty)
-        curve.append(held_out_loss(found.own))
+        found = descend(problem.loss, problem.image, found, problem.penalty(strength))
+        curve.append(problem.held_out_loss(found.own))
         if curve[-1] < best[0]:
             best = (curve[-1], found, strength)
         elif len(curve) - 1 - int(np.argmin(curve)) >= PATIENCE:
             break
     return best[1], best[2], curve
+
+
+def _drawn(n_rows: int) -> Ints:
+    """At most `SAMPLE` random rows."""
+    return np.sort(np.random.default_rng(0).permutation(n_rows)[:SAMPLE])
 
 
 def forward_loss(network: Network, records: Records) -> float:
@@ -152,35 +165,24 @@ def fit_least_squares(
     strengths : sequence of float
         Decreasing.
     """
-    known, unknown = grades
-    problem, mean = _Problem(start, training), float(training.weights @ known)
-    problem.start.own[-1:], problem.start.image[-1:] = 0.0, 0.0
-
-    def squared(wanted: Floats) -> Loss:
-        def loss_and_slope(image: Floats) -> tuple[float, Floats]:
-            surplus = image[: len(wanted)] + image[-1] - wanted
-            return float(training.weights @ surplus**2) / 2, _padded(training.weights * surplus, len(image))
-
-        return loss_and_slope
-
-    def held_out_error(own: Floats) -> float:
-        scores = problem.network(own).outputs(held_out.features)[:, 0]
-        return float(held_out.weights @ (scores + own[-1] + mean - unknown) ** 2)
-
-    chosen, strength, curve = _path(problem, squared(known - mean), held_out_error, strengths)
-    # The trace of the map from grades to fitted scores, by its product with random signs.
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(N_PROBES, len(known)))
-    penalty = np.where(problem.is_penalized, strength * problem.mean_square / 2, 0.0)
-    probes = [descend(squared(some), problem.image, problem.start, penalty).image for some in signs]
-    traces = [some @ (image[: len(known)] + image[-1]) for some, image in zip(signs, probes, strict=True)]
-    residuals = known - mean - chosen.image[: len(known)] - chosen.image[-1]
-    by_rows = np.sqrt(min(curve) / max(float(training.weights @ residuals**2), FLOOR))
-    stretch = max(by_rows, 1 / (1 - min(float(np.mean(traces)) / len(known), MOST_FITTED)))
-    left_out = known - mean - stretch * residuals
+    problem = _Squares(start, training, held_out, grades)
+    chosen, strength, curve = _path(problem, strengths)
+    residuals = problem.wanted - problem.scores(chosen)
+    stretch = np.sqrt(min(curve) / max(float(training.weights @ residuals**2), FLOOR))
+    if problem.n_rows <= MANY_ROWS:
+        stretch = max(stretch, 1 / (1 - min(_trace(problem, strength) / problem.n_rows, MOST_FITTED)))
+    left_out = problem.wanted - stretch * residuals
     scale, offsets = _cuts(left_out, start.arrays["offsets"].astype(np.float64), training)
-    own = np.concatenate([scale * chosen.own[: len(known)], offsets])
-    own[len(known)] += scale * chosen.own[-1]
+    own = np.concatenate([scale * chosen.own[: problem.n_rows], offsets])
+    own[problem.n_rows] += scale * chosen.own[-1]
     return LinearFit(problem.network(own), strength, curve)
+
+
+def _trace(problem: _Squares, strength: float) -> float:
+    """The trace of the map from grades to fitted scores, by its product with random signs."""
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(N_PROBES, problem.n_rows))
+    fits = [descend(problem.loss_of(some), problem.image, problem.start, problem.penalty(strength)) for some in signs]
+    return float(np.mean([some @ problem.scores(fit) for some, fit in zip(signs, fits, strict=True)]))
 
 
 def _padded(slopes: Floats, length: int) -> Floats:
@@ -203,57 +205,149 @@ def _cuts(scores: Floats, offsets: Floats, records: Records) -> tuple[float, Flo
 
 
 class _Problem:
-    """Training rows as `descend` needs them. Coefficients are A, one line per row, flat, then the offsets."""
+    """Training rows as `descend` needs them. Coefficients are A, one line per row, flat, then the offsets.
 
-    def __init__(self, start: Network, records: Records) -> None:
-        architecture = start.architecture
-        self._network, self._records, self._loss = start, records, _loss(architecture.head)
-        self._directions = directions(architecture.head, architecture.n_classes)
-        is_scaled = bool((start.scale != 1).any())
-        self._rows = as_csr(records.features.multiply(1 / start.scale)) if is_scaled else records.features
-        self._shift = start.center / start.scale
+    The columns that no training row has are left out, and the others lie by how many rows have them, so that those
+    that are read most often lie together in the processor's memory.
+    """
+
+    def __init__(self, start: Network, training: Records, held_out: Records) -> None:
+        self._network, self._training, self._held_out = start, training, held_out
+        self._directions = directions(start.architecture.head, start.architecture.n_classes)
+        self.n_rows = len(training.weights)
+        self._columns, self._rows = self._by_frequency(training.features)
+        self._shift = (start.center / start.scale)[self._columns]
         offsets = start.arrays["offsets"].astype(np.float64)
-        n_coefficients = len(records.weights) * len(self._directions)
+        n_coefficients = self.n_rows * len(self._directions)
         self.start = Vector(*(np.concatenate([np.zeros(n_coefficients), offsets]) for _ in range(2)))
-        self.is_penalized = np.arange(n_coefficients + len(offsets)) < n_coefficients
-        self.mean_square = max(self._mean_square(), FLOOR)
+        self._is_penalized = np.arange(n_coefficients + len(offsets)) < n_coefficients
+        self._mean_square = max(self._mean_squared_length(), FLOOR)
 
     def loss(self, image: Floats) -> tuple[float, Floats]:
         """The loss of these scores and offsets, and its slope."""
-        scores, offsets = self._split(image)
-        loss, by_output, by_offset = self._loss(scores @ self._directions, offsets, self._records)
-        return loss, np.concatenate([(by_output @ self._directions.T).ravel(), by_offset])
+        raise NotImplementedError
+
+    def held_out_loss(self, own: Floats) -> float:
+        """The loss of the held-out rows under these coefficients."""
+        raise NotImplementedError
+
+    def rows(self, rows: Ints) -> _Problem:
+        """The same with some of the training rows, and at most as many held-out rows as a sample has."""
+        raise NotImplementedError
+
+    def among_all(self, few: Vector, rows: Ints) -> Vector:
+        """What some rows of this problem found, with no coefficient for the others."""
+        coefficients, offsets = self._split(few.own, len(rows))
+        own = np.zeros((self.n_rows, len(self._directions)))
+        own[rows] = coefficients
+        flat = np.concatenate([own.ravel(), offsets])
+        return Vector(flat, self.image(flat))
+
+    def penalty(self, strength: float) -> Floats:
+        """What `descend` adds per squared coefficient."""
+        return np.where(self._is_penalized, strength * self._mean_square / 2, 0.0)
 
     def image(self, own: Floats) -> Floats:
         """The scores of the weights that these coefficients make, flat, then the offsets."""
-        coefficients, offsets = self._split(own)
+        coefficients, offsets = self._split(own, self.n_rows)
         weights = self._weights(coefficients)
-        scores = self._rows @ weights
+        scores = (self._rows @ weights.astype(self._rows.dtype)).astype(np.float64)
         if self._shift.any():
             scores -= self._shift @ weights
         return np.concatenate([scores.ravel(), offsets])
 
     def network(self, own: Floats) -> Network:
-        coefficients, offsets = self._split(own)
-        weights = (self._weights(coefficients) @ self._directions).T
+        coefficients, offsets = self._split(own, self.n_rows)
+        weights = np.zeros((self._directions.shape[1], self._network.architecture.n_features))
+        weights[:, self._columns] = (self._weights(coefficients) @ self._directions).T
         return replace(self._network, parameters=np.concatenate([weights.ravel(), offsets]).astype(np.float32))
 
+    def _by_frequency(self, features: Any) -> tuple[Ints, Any]:
+        """The columns that some row has, and the scaled rows in these columns."""
+        scale = self._network.scale
+        rows = as_csr(features.multiply(1 / scale)) if (scale != 1).any() else features
+        holding = np.bincount(rows.indices, minlength=rows.shape[1])
+        columns = np.argsort(-holding, kind="stable")[: np.count_nonzero(holding)]
+        places = np.zeros(rows.shape[1], dtype=rows.indices.dtype)
+        places[columns] = np.arange(len(columns))
+        values = rows.data.astype(np.float32 if self.n_rows > MANY_ROWS else np.float64)
+        return columns, as_csr((values, places[rows.indices], rows.indptr), shape=(self.n_rows, len(columns)))
+
     def _weights(self, coefficients: Floats) -> Floats:
-        """Sums of standardised rows, shape (n_features, n_scores)."""
-        weights = self._rows.T @ coefficients
+        """Sums of standardised rows, shape (n_columns, n_scores)."""
+        weights = (self._rows.T @ coefficients.astype(self._rows.dtype)).astype(np.float64)
         if self._shift.any():
             weights -= np.outer(self._shift, coefficients.sum(axis=0))
         return np.asarray(weights)
 
-    def _mean_square(self) -> float:
+    def _mean_squared_length(self) -> float:
         """The mean squared length of a standardised row."""
-        weights, shift = self._records.weights, self._shift
+        weights, shift = self._training.weights, self._shift
         squares = np.asarray(self._rows.power(2).sum(axis=1)).ravel() - 2 * (self._rows @ shift) + shift @ shift
         return float(weights @ squares)
 
-    def _split(self, flat: Floats) -> tuple[Floats, Floats]:
-        n_coefficients = int(self.is_penalized.sum())
-        return flat[:n_coefficients].reshape(-1, len(self._directions)), flat[n_coefficients:]
+    def _split(self, flat: Floats, n_rows: int) -> tuple[Floats, Floats]:
+        n_scores = len(self._directions)
+        return flat[: n_rows * n_scores].reshape(-1, n_scores), flat[n_rows * n_scores :]
+
+
+class _Likelihood(_Problem):
+    """The forward loss of the records."""
+
+    def loss(self, image: Floats) -> tuple[float, Floats]:
+        """The loss of these scores and offsets, and its slope."""
+        scores, offsets = self._split(image, self.n_rows)
+        of_head = _loss(self._network.architecture.head)
+        loss, by_output, by_offset = of_head(scores @ self._directions, offsets, self._training)
+        return loss, np.concatenate([(by_output @ self._directions.T).ravel(), by_offset])
+
+    def held_out_loss(self, own: Floats) -> float:
+        """The same of the held-out rows."""
+        return forward_loss(self.network(own), self._held_out)
+
+    def rows(self, rows: Ints) -> _Likelihood:
+        """The same with some of the training rows, and at most as many held-out rows as a sample has."""
+        some = _drawn(len(self._held_out.weights))
+        return _Likelihood(self._network, self._training.rows(rows), self._held_out.rows(some))
+
+
+class _Squares(_Problem):
+    """Squared errors of the grades; the last offset is the intercept, the other offsets do nothing."""
+
+    def __init__(self, start: Network, training: Records, held_out: Records, grades: tuple[Floats, Floats]) -> None:
+        super().__init__(start, training, held_out)
+        self._grades, self._mean = grades, float(training.weights @ grades[0])
+        self.wanted = grades[0] - self._mean
+        self.start.own[-1:], self.start.image[-1:] = 0.0, 0.0
+
+    def scores(self, found: Vector) -> Floats:
+        """The fitted scores of the training rows."""
+        return np.asarray(found.image[: self.n_rows] + found.image[-1])
+
+    def loss(self, image: Floats) -> tuple[float, Floats]:
+        """The loss of these scores and intercept, and its slope."""
+        return self.loss_of(self.wanted)(image)
+
+    def loss_of(self, wanted: Floats) -> Loss:
+        """The same for other grades, of mean zero."""
+        weights = self._training.weights
+
+        def loss_and_slope(image: Floats) -> tuple[float, Floats]:
+            surplus = image[: self.n_rows] + image[-1] - wanted
+            return float(weights @ surplus**2) / 2, _padded(weights * surplus, len(image))
+
+        return loss_and_slope
+
+    def held_out_loss(self, own: Floats) -> float:
+        """The mean squared error of the held-out rows."""
+        scores = self.network(own).outputs(self._held_out.features)[:, 0]
+        return float(self._held_out.weights @ (scores + own[-1] + self._mean - self._grades[1]) ** 2)
+
+    def rows(self, rows: Ints) -> _Squares:
+        """The same with some of the training rows, and at most as many held-out rows as a sample has."""
+        some = _drawn(len(self._held_out.weights))
+        grades = self._grades[0][rows], self._grades[1][some]
+        return _Squares(self._network, self._training.rows(rows), self._held_out.rows(some), grades)
 
 
 def _loss(head: str) -> Any:

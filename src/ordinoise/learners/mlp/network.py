@@ -90,24 +90,26 @@ class Network:
         """The last layer before the offsets, shape (n_samples, n_outputs)."""
         table = as_feature_table(features, self.architecture.n_features)
         outputs = np.empty((table.shape[0], self.architecture.n_outputs))
+        layers, scale = self._layers(), self.scale[:, np.newaxis]
+        if is_sparse(table):  # a sparse block is not made dense: its columns are scaled by way of the weights
+            first, bias = layers[0][0] / scale, layers[0][1]
+            layers[0] = np.ascontiguousarray(first), bias - self.center @ first
         for rows in _slices(table.shape[0]):
-            outputs[rows] = self._outputs_of_block(table[rows])
+            outputs[rows] = self._outputs_of_block(table[rows], layers)
         return outputs
 
-    def _outputs_of_block(self, block: Any) -> Floats:
-        last = self.weights[-1].T, np.zeros(1, dtype=np.float32)
-        layers: list[tuple[Float32s, Float32s]] = [*zip(self.weights[:-1], self.biases, strict=True), last]
-        units = self._first_product(block, layers[0][0].astype(np.float64)) + layers[0][1]
-        for weights, biases in layers[1:]:
-            units = _activate(self.architecture.activation, units) @ weights.astype(np.float64) + biases
-        return units
+    def _layers(self) -> list[tuple[Floats, Floats]]:
+        """Weights, shape (units before, units), and bias of each layer; the output has none."""
+        biases: list[Float32s] = [*self.biases, np.zeros(1, dtype=np.float32)]
+        weights: list[Float32s] = [*self.weights[:-1], self.weights[-1].T]
+        return [(one.astype(np.float64), bias.astype(np.float64)) for one, bias in zip(weights, biases, strict=True)]
 
-    def _first_product(self, block: Any, weights: Floats) -> Floats:
-        """Standardised rows times the weights that they meet first; a sparse block is not made dense for it."""
-        if not is_sparse(block):
-            return ((np.asarray(block, dtype=np.float64) - self.center) / self.scale) @ weights
-        scaled = np.ascontiguousarray(weights / self.scale[:, np.newaxis])
-        return np.asarray(block.astype(np.float64) @ scaled - self.center @ scaled)
+    def _outputs_of_block(self, block: Any, layers: list[tuple[Floats, Floats]]) -> Floats:
+        rows = block.astype(np.float64)
+        units = (rows if is_sparse(block) else (rows - self.center) / self.scale) @ layers[0][0] + layers[0][1]
+        for weights, biases in layers[1:]:
+            units = _activate(self.architecture.activation, units) @ weights + biases
+        return np.asarray(units)
 
 
 def initial_network(
