@@ -59,7 +59,8 @@ def main(n_rows: int, folder: Path) -> None:
     print(f"audit: {minutes:.1f} minutes, at most {memory:.2f} GB of memory")
     print(f"report.html: {(out / 'report.html').stat().st_size / 1e6:.2f} MB")
     low, high = found["wrong_low"], found["wrong_high"]
-    print(f"wrong grades: {wrong:,}; found {found['wrong']:,.0f}, {low:,.0f} to {high:,.0f}")
+    number = "a range only" if found["wrong"] is None else f"{found['wrong']:,.0f}"  # in doubt there is no number
+    print(f"wrong grades: {wrong:,}; found {number}, {low:,.0f} to {high:,.0f}")
     error = np.abs(np.array(found["noise"]["matrix"]) - NOISE).mean()
     print(f"mean error of the noise matrix: {error:.4f}")
     labels = pl.read_csv(out / "labels.csv").sort("rank").head(wrong)["row"].to_numpy()

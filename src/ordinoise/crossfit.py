@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import narwhals as nw
@@ -66,6 +67,15 @@ def _grouped_folds(ranks: Ints, n_folds: int, rng: np.random.Generator, groups: 
 def n_workers(n_jobs: int | None, n_tasks: int) -> int:
     """Threads to run `n_tasks` in: `n_jobs`, or as many as there are processors and tasks."""
     return min(n_tasks, os.cpu_count() or 1) if n_jobs is None else as_count("n_jobs", n_jobs, 1)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep matrix products to one thread each while fits run side by side. Also a decorator."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
 
 
 def out_of_fold(

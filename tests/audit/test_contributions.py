@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 
 from ordinoise import OrdinalClassifier, adjacent, corrupt
+from ordinoise._validation import Ints
+from ordinoise.audit import contributions, neighbors
 from ordinoise.audit.contributions import Contributions, column_contributions
-from ordinoise.audit.neighbors import similar_rows
-from ordinoise.classifiers.blend.table import Filling, Table
+from ordinoise.audit.neighbors import nearest_rows, similar_rows
+from ordinoise.classifiers.blend.table import Counts, Filling, Reading, Table
 
 NOISE = adjacent(3, up=0.1, down=0.2)
 Learned = tuple[pl.DataFrame, np.ndarray, OrdinalClassifier]
@@ -40,6 +44,15 @@ def test_contributions_sum_to_the_log_odds_of_the_models_that_did_not_see_the_ro
     own = np.log(held_out[rows] + 1e-6)
     np.testing.assert_allclose(found.values.sum(axis=1) + found.base, own[:, 2] - own[:, 0], atol=1e-9)
     assert found.names == ("idle", "strong", "city", "gaps")
+
+
+def test_how_many_rows_are_predicted_together_changes_nothing(
+    learned: Learned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = np.arange(7)
+    whole = explained(learned, rows)
+    monkeypatch.setattr(contributions, "ROWS_AT_A_TIME", 10)
+    np.testing.assert_allclose(explained(learned, rows).values, whole.values, rtol=1e-9)
 
 
 def test_the_columns_that_decide_the_grade_are_named(learned: Learned) -> None:
@@ -100,3 +113,28 @@ def test_an_embedding_is_compared_by_its_direction() -> None:
     block = np.array([[1.0, 0.0], [10.0, 0.1], [1.0, 1.0], [0.0, 1.0]])
     table = Table(block, Filling.of(block, []))
     assert similar_rows(table, np.array([0]), 2, embedded=np.array([0, 1])).tolist() == [[1, 2]]
+
+
+def test_only_the_rows_that_are_compared_are_weighed_in_a_large_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"a text about thing {at % 20} and number {at}" for at in range(90)]
+    _, counts = Reading.of([texts])
+    table = Table(np.empty((90, 0)), Filling.of(np.empty((90, 0)), []), counts)
+    whole = similar_rows(table, np.array([7, 80]), 1)
+    weighed: list[int] = []
+    weigh = Counts.unit_rows
+
+    def watched(own: Counts, rows: Ints) -> Any:
+        weighed.append(len(rows))
+        return weigh(own, rows)
+
+    monkeypatch.setattr(Counts, "unit_rows", watched)
+    for limit in ("MOST_ROWS", "MOST_CHECKED"):
+        monkeypatch.setattr(neighbors, limit, 45)
+    few = similar_rows(table, np.array([7, 80]), 1)
+    nearest, _ = nearest_rows(table)
+    assert max(weighed) <= 47
+    assert (whole.ravel() % 20).tolist() == [7, 0]  # the same thing
+    assert (few % 2 == 0).all()
+    assert few[1, 0] % 20 == 0
+    assert (nearest[::2] % 2 == 0).all()
+    assert (nearest[1::2] == -1).all()

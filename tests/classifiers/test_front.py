@@ -256,12 +256,18 @@ def test_progress_is_shown_on_standard_error_only(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == ""
 
 
-def test_many_rows_are_left_to_one_head_of_trees_and_three_folds() -> None:
+def test_many_rows_are_left_to_one_head_of_trees_one_network_and_fewer_folds() -> None:
     assert "softmax trees" not in dense_candidates("boosting", 100_001, ())
     assert "softmax trees" in dense_candidates("boosting", 100_000, ())
+    networks = {
+        n: [name for name in dense_candidates("auto", n, ()) if "network" in name] for n in (7999, 8000, 32_001)
+    }
+    assert networks[7999] == ["linear network", "small network", "large network"]
+    assert networks[8000] == ["linear network", "large network"]
+    assert networks[32_001] == ["linear network", "small network"]
     rng = np.random.default_rng(0)
-    assert OrdinalClassifier()._folds(np.zeros(100_001, dtype=np.int64), rng).max() == 2
-    assert OrdinalClassifier()._folds(np.zeros(100_000, dtype=np.int64), rng).max() == 4
+    for n_rows, n_folds in ((100_001, 3), (100_000, 4), (32_000, 5)):
+        assert OrdinalClassifier()._folds(np.zeros(n_rows, dtype=np.int64), rng).max() == n_folds - 1
 
 
 def test_neither_threads_nor_a_second_fit_change_the_model() -> None:

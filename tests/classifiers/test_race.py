@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from export.runtime import answers
 from ordinoise import adjacent, corrupt, inverse_decay, load_model
@@ -79,6 +80,36 @@ def test_the_seed_of_a_fit_does_not_depend_on_the_race(monkeypatch: pytest.Monke
     monkeypatch.setattr(mixture, "LARGE_TABLE", 400)
     fitted_blend({"bad": Guess(0.2), "good": raced}, data, folds, seed=0, n_jobs=1, drop=True)
     assert plain.fits == raced.fits
+
+
+def test_the_last_candidates_which_take_longest_are_begun_first() -> None:
+    data, folds = _recorded(400)
+    begun: list[int] = []
+    blend = fitted_blend(
+        {"quick": Guess(0.8, begun), "long": Guess(0.9, begun)}, data, folds, seed=0, n_jobs=1, drop=False
+    )
+    seeds = np.random.default_rng(0).integers(2**31, size=8).tolist()
+    assert begun == seeds[4:] + seeds[:4]
+    assert list(blend.models) == ["quick", "long"]
+
+
+def test_matrix_products_have_one_thread_each_while_fits_run_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    def n_threads() -> set[int]:
+        return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
+
+    seen: set[int] = set()
+    original = mixture._Work._fit
+
+    def watched(self: Any, task: Any) -> Any:
+        seen.update(n_threads())
+        return original(self, task)
+
+    monkeypatch.setattr(mixture._Work, "_fit", watched)
+    data = synthetic(20, random_state=0)
+    with threadpool_limits(2, user_api="blas"):
+        OrdinalClassifier("mlp", noise=None, n_folds=2, n_rounds=1, random_state=0).fit(data.features, data.labels)
+        assert n_threads() == {2}
+    assert seen == {1}
 
 
 def test_the_corrected_networks_start_from_the_trusting_ones() -> None:

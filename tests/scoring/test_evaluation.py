@@ -93,6 +93,20 @@ def test_the_added_variance_is_that_of_the_corrected_score_over_the_replicates(
     assert wide.standard_error**2 == pytest.approx(exact.standard_error**2 + np.var(values, ddof=1))
 
 
+def test_that_of_the_ranked_probability_score_too(model: Any, sample: tuple[Floats, Ints, Ints]) -> None:
+    X, _, recorded = sample
+    stack, weights = replicates(0.3), np.random.default_rng(2).uniform(0.1, 2, len(recorded))
+    exact, wide = (
+        evaluate(model, X, recorded, noise, sample_weight=weights)["ranked_probability_score"]
+        for noise in (MATRIX, fitted(stack))
+    )
+    values = [
+        noise_corrected_ranked_probability_score(recorded, model.predict_proba(X), one, sample_weight=weights).value
+        for one in stack
+    ]
+    assert wide.standard_error**2 == pytest.approx(exact.standard_error**2 + np.var(values, ddof=1))
+
+
 def test_intervals_with_an_estimated_matrix_cover_the_clean_score() -> None:
     """Binomial: 120 runs at 95 % fall below 87 % less than once in 3,000."""
     rng = np.random.default_rng(5)

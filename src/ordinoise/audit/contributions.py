@@ -21,6 +21,7 @@ MOST_PREDICTIONS, MOST_DRAWS, FEWEST_DRAWS = 200_000, 16, 2
 # Above this many columns, those with the least gain count as one, "other columns"; a round number, chosen by no run.
 MOST_COLUMNS = 30
 OTHERS = "other columns"
+ROWS_AT_A_TIME = 16_384  # rows that are predicted together: a call costs little then, and a table of 100 columns 13 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,18 +87,18 @@ def column_contributions(
     values, base = np.zeros((len(rows), len(players))), np.zeros(len(rows))
     n_pairs = as_count("draws", (n_draws + 1) // 2, 1)
     own = table.rows(rows)
-    at_row = odds.of(own)
+    at_row = odds.of([own])[0]
     for _ in range(n_pairs):
         other = table.rows(rng.integers(len(table.features), size=len(rows)))
-        order, at_other = rng.permutation(len(players)), odds.of(other)
+        order = rng.permutation(len(players))
+        ways = order, order[::-1]  # an order and its reverse, whose errors mostly cancel
+        between = [_mixed(own, other, players, way[:step]) for way in ways for step in range(1, len(way))]
+        at_other, *all_steps = odds.of([other, *between])
         base += at_other / n_pairs
-        for way in (order, order[::-1]):  # an order and its reverse, whose errors mostly cancel
-            before = at_other
-            for step, player in enumerate(way, start=1):
-                known = {int(one) for one in way[:step]}
-                after = at_row if step == len(way) else odds.of(_mixed(own, other, players, known))
-                values[:, player] += (after - before) / (2 * n_pairs)
-                before = after
+        for number, way in enumerate(ways):
+            steps = all_steps[number * (len(way) - 1) : (number + 1) * (len(way) - 1)]
+            path = np.array([at_other, *steps, at_row])
+            values[:, way] += np.diff(path, axis=0).T / (2 * n_pairs)
     return Contributions(tuple(player.name for player in players), values, base)
 
 
@@ -158,7 +159,7 @@ def _at_most(players: list[_Player], gains: Floats) -> list[_Player]:
     return [*(players[at] for at in first), _Player(OTHERS, others)]
 
 
-def _mixed(own: Table, other: Table, players: Sequence[_Player], known: set[int]) -> Table:
+def _mixed(own: Table, other: Table, players: Sequence[_Player], known: Ints) -> Table:
     """Rows whose known players are their own, and whose other columns are those of other rows."""
     features = other.features.copy()
     taken = [place for at in known for place in players[at].features]
@@ -177,15 +178,22 @@ class _Odds:
     toward: Ints
     against: Ints
 
-    def of(self, table: Table) -> Floats:
-        """Log-odds of every row of a table, shape (n_rows,)."""
-        found = np.zeros((len(self.toward), len(self.model.classes_)))
+    def of(self, tables: Sequence[Table]) -> Floats:
+        """Log-odds of every row of every table, shape (n_tables, n_rows)."""
+        at_a_time = max(1, ROWS_AT_A_TIME // max(1, len(self.toward)))
+        parts = [tables[first : first + at_a_time] for first in range(0, len(tables), at_a_time)]
+        return np.concatenate([self._of_some(some) for some in parts])
+
+    def _of_some(self, tables: Sequence[Table]) -> Floats:
+        found = np.zeros((len(tables), len(self.toward), len(self.model.classes_)))
         for places, number in self.held_out:
             models = {name: (some[number],) for name, some in self.model.models_.items()}
-            found[places] += average(models, self.model.weights_, table.rows(places))
-        known = np.arange(len(found))
-        logs = np.log(found / found.sum(axis=1, keepdims=True) + FLOOR)
-        return np.asarray(logs[known, self.toward] - logs[known, self.against])
+            stacked = Table.stacked([table.rows(places) for table in tables])
+            predicted = average(models, self.model.weights_, stacked, self.model.n_jobs)
+            found[:, places] += predicted.reshape(len(tables), len(places), -1)
+        known = np.arange(found.shape[1])
+        logs = np.log(found / found.sum(axis=2, keepdims=True) + FLOOR)
+        return np.asarray(logs[:, known, self.toward] - logs[:, known, self.against])
 
 
 def _folds(model: OrdinalClassifier, n_samples: int, rows: Ints) -> Ints:

@@ -39,11 +39,12 @@ def similar_rows(table: Table, rows: Ints, n_similar: int = 3, embedded: Ints | 
         return np.full((len(rows), n_similar), -1)
     step = max(1, -(-n_rows // MOST_ROWS))
     pool = np.arange(0, n_rows, step)
-    numbers, directions = _numbers(table, embedded), _directions(table, embedded)
+    kept = np.union1d(pool, rows)  # the others are neither weighed nor copied
+    numbers, directions = _numbers(table.rows(kept), embedded), _directions(table.rows(kept), embedded)
     found = np.full((len(rows), n_similar), -1)
     for low in range(0, len(rows), CHUNK):
         chunk = rows[low : low + CHUNK]
-        distances = _distances(numbers, directions, chunk, pool)
+        distances = _distances(numbers, directions, np.searchsorted(kept, chunk), np.searchsorted(kept, pool))
         distances[chunk[:, None] == pool] = np.inf
         n_found = min(n_similar, len(pool) - 1)
         found[low : low + CHUNK, :n_found] = pool[_smallest(distances, n_found)]
@@ -60,10 +61,12 @@ def nearest_rows(table: Table, embedded: Ints | None = None) -> tuple[Ints, Floa
     pool = np.arange(0, n_rows, max(1, -(-n_rows // MOST_CHECKED)))
     if len(pool) < 2:
         return nearest, distances
-    numbers, directions = _numbers(table, embedded), _directions(table, embedded)
+    kept = pool if n_rows > MOST_ROWS else np.arange(n_rows)
+    numbers, directions = _numbers(table.rows(kept), embedded), _directions(table.rows(kept), embedded)
+    at = np.searchsorted(kept, pool)
     for low in range(0, len(pool), CHUNK):
         chunk = pool[low : low + CHUNK]
-        found = _distances(numbers, directions, chunk, pool)
+        found = _distances(numbers, directions, at[low : low + CHUNK], at)
         found[chunk[:, None] == pool] = np.inf
         best = found.argmin(axis=1)
         nearest[chunk], distances[chunk] = pool[best], found[np.arange(len(chunk)), best]

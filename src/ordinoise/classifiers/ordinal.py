@@ -15,18 +15,18 @@ from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length, complain
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
-from ordinoise.classifiers.blend.answers import with_first_answer
+from ordinoise.classifiers.blend.answers import ENOUGH_VERIFIED, with_first_answer
 from ordinoise.classifiers.blend.finished import FinishedFits, blend_digest
 from ordinoise.classifiers.blend.members import (
     CLASS_SHARES,
     DECONVOLUTION_STEPS,
     FEW_ROWS,
-    MANY_ROWS,
     Candidate,
     Model,
     NetworkModel,
     Recorded,
     TreesModel,
+    usual_folds,
 )
 from ordinoise.classifiers.blend.mixture import Blend, average, fitted_blend
 from ordinoise.classifiers.blend.rated import consensus_of, rated_blend, rated_items
@@ -36,7 +36,7 @@ from ordinoise.classifiers.blend.state import restore, state_of
 from ordinoise.classifiers.blend.table import Filling, Reading, Table, sparse_table, text_table
 from ordinoise.classifiers.saving import Arrays
 from ordinoise.columns.coding import Columns
-from ordinoise.crossfit import stratified_folds
+from ordinoise.crossfit import one_blas_thread, stratified_folds
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.labels import VerifiedRanks, as_column, as_decision, joined_groups, trusted_ranks
 from ordinoise.noise import Noise
@@ -90,7 +90,7 @@ class OrdinalClassifier(TableClassifierBase):
     text_features : "auto", sequence or None, default="auto"
         Columns that hold free text; "auto" takes the columns of a frame with three words per cell or more.
     n_folds : int, optional
-        Parts of the data, each held out in turn; by default 5, and 3 above 100,000 rows.
+        Parts of the data, each held out in turn; by default 5; 4 above 32,000 rows, and 3 above 100,000.
     n_rounds : int, optional
         How often the folds are drawn; by default twice below 1000 rows and once above.
     n_jobs : int, optional
@@ -189,6 +189,7 @@ class OrdinalClassifier(TableClassifierBase):
         self._folder = Path(folder)
         return self
 
+    @one_blas_thread()
     def fit(
         self,
         X: Any,
@@ -237,6 +238,7 @@ class OrdinalClassifier(TableClassifierBase):
         self._keep_out_of_fold(self.out_of_fold_, plain.ranks, named, weights[weighted])
         return self
 
+    @one_blas_thread()
     def estimate_noise(
         self,
         X: Any,
@@ -265,7 +267,8 @@ class OrdinalClassifier(TableClassifierBase):
             return self._resolved_noise(plain, raters, noise_seed)[0]
         with fit_progress(self.verbose, self._n_fits(folds, plain)) as on_fit:
             trusting = self._fitted_blend(plain, folds, blend_seed, on_fit)
-        return with_first_answer(noise_estimate(self, trusting, plain, verified, noise_seed))
+        found = noise_estimate(self, trusting, plain, verified, noise_seed)
+        return with_first_answer(found, verified=verified is not None and len(verified.rows) >= ENOUGH_VERIFIED)
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any, groups: Any, items: Any
@@ -347,7 +350,7 @@ class OrdinalClassifier(TableClassifierBase):
 
     def _folds(self, ranks: Ints, rng: np.random.Generator, groups: Ints | None = None) -> Ints:
         """Fold of every row, shape (n_rounds, n_samples)."""
-        wanted = (3 if len(ranks) > MANY_ROWS else 5) if self.n_folds is None else as_count("n_folds", self.n_folds, 2)
+        wanted = usual_folds(len(ranks)) if self.n_folds is None else as_count("n_folds", self.n_folds, 2)
         n_folds = min(wanted, len(ranks))
         usual = ROUNDS_WHEN_SMALL if len(ranks) < SMALL else 1
         n_rounds = usual if self.n_rounds is None else as_count("n_rounds", self.n_rounds, 1)

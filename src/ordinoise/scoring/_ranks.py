@@ -34,10 +34,12 @@ def paired_ranks(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels) -> tuple[
 def _refuse_text(argument: str, values: ArrayLike) -> None:
     """Refuse text, which would be converted to numbers silently, in an order that nobody stated."""
     try:
-        items = np.asarray(values).ravel().tolist()
+        items = np.asarray(values)
     except ValueError:
         raise complain(argument, "be one column of labels", f"a {type(values).__name__} of unequal parts") from None
-    text = next((value for value in items if isinstance(value, (str, bytes))), None)
+    if items.dtype.kind in "biufc":
+        return
+    text = next((value for value in items.ravel().tolist() if isinstance(value, (str, bytes))), None)
     if text is not None:
         raise complain(argument, "hold whole numbers", repr(text), "pass labels=, the grades in order")
 

@@ -36,6 +36,7 @@ from ordinoise.scoring.metrics import (
     noise_corrected_ranked_probability_score,
     normal_reach,
     possible_range,
+    ranked_probability_costs,
 )
 
 RANKED_PROBABILITY = "ranked_probability_score"
@@ -309,14 +310,14 @@ class _Comparison:
         return noise_corrected(name, self.recorded, predicted, matrix, **options)
 
     def values(self, name: str, matrices: Floats) -> Floats:
-        """The corrected score under each matrix, without its error: it needs only the joint table."""
-        if name not in METRICS:
-            return np.array([self.score(name, matrix).value for matrix in matrices])
-        joint = np.zeros(matrices.shape[1:])
-        np.add.at(
-            joint, (self.recorded, self.predictions.predicted), as_weights(self.sample_weight, len(self.recorded))
-        )
-        return np.array([METRICS[name].of_joint(inverse.T @ joint) for inverse in np.linalg.inv(matrices)])
+        """The corrected score under each matrix, without its error: it needs only sums by recorded label."""
+        weights, inverses = as_weights(self.sample_weight, len(self.recorded)), np.linalg.inv(matrices)
+        sums = np.zeros(matrices.shape[1:])
+        if name == RANKED_PROBABILITY:  # the score of every possible label, summed over the rows of each recorded one
+            np.add.at(sums, self.recorded, weights[:, None] * ranked_probability_costs(self.predictions.probabilities))
+            return np.einsum("mrk,rk->m", inverses, sums)
+        np.add.at(sums, (self.recorded, self.predictions.predicted), weights)
+        return np.array([METRICS[name].of_joint(inverse.T @ sums) for inverse in inverses])
 
 
 def _with_matrix_variance(score: CorrectedScore, replicated: Floats) -> CorrectedScore:

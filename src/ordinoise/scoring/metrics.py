@@ -178,7 +178,7 @@ def ranked_probability_score(
     probabilities = as_probabilities("y_proba", y_proba)
     true = ranks_among("y_true", y_true, labels, probabilities.shape[1])
     as_same_length("y_proba", len(probabilities), "y_true", len(true))
-    costs = _ranked_probability_costs(probabilities)
+    costs = ranked_probability_costs(probabilities)
     return float(as_weights(sample_weight, len(true)) @ costs[np.arange(len(true)), true])
 
 
@@ -273,7 +273,7 @@ def noise_corrected_ranked_probability_score(
     recorded = ranks_among("noisy_labels", noisy_labels, labels, len(correction))
     as_same_length("y_proba", len(probabilities), "noisy_labels", len(recorded))
     weights = as_weights(sample_weight, len(recorded))
-    costs = _ranked_probability_costs(probabilities)
+    costs = ranked_probability_costs(probabilities)
     corrected = (correction[recorded] * costs).sum(axis=1)
     observed = float(weights @ costs[np.arange(len(recorded)), recorded])
     return _with_interval(float(weights @ corrected), corrected, observed, weights, confidence)
@@ -345,7 +345,7 @@ def _joint_table(true: Ints, predicted: Ints, weights: Floats, n_classes: int) -
     return cells.astype(np.float64).reshape(n_classes, n_classes)
 
 
-def _ranked_probability_costs(probabilities: Floats) -> Floats:
+def ranked_probability_costs(probabilities: Floats) -> Floats:
     """The score of each sample under every possible label, shape (n_samples, n_classes)."""
     n_classes = probabilities.shape[1]
     above = 1 - probabilities.cumsum(axis=1)[:, :-1]

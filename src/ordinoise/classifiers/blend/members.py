@@ -45,7 +45,8 @@ DECONVOLUTION_STEPS = 10
 """On eight tables of seeds 100 and 101 the blend with softmax trees deconvolved by 10 or 30 steps was as good as with
 softmax trees grown under the correction, by 3 steps worse (decision 0024)."""
 LARGER_TABLE = 32_000
-"""Above this "auto" has no large network and no softmax trees, which add little there (decision 0024)."""
+"""Above this there are four folds, and "auto" has no large network and no softmax trees, which add little there
+(decision 0024)."""
 MANY_ROWS = 100_000
 """Above this trees have more leaves and fewer rounds, and there are three folds; a round number, chosen by no run."""
 
@@ -242,7 +243,7 @@ class SharesCandidate:
         """Count."""
         if data.table.counts:
             coding = data.table.coding(rows)
-            return Fitted(SparseModel(_sparse_start(data, rows, "ordered", data.table.sparse(coding)), coding), ())
+            return Fitted(SparseModel(_sparse_start(data, rows, "ordered"), coding), ())
         network = initial_network(
             Architecture(data.table.dense.shape[1], data.n_classes, ()),
             np.random.default_rng(seed),
@@ -266,12 +267,11 @@ class SparseCandidate:
         """Weigh the n-grams by the grades of the training rows, then fit the model of its head."""
         grades = _expected_grades(data, rows)
         coding = data.table.telling(rows, grades[rows], data.weights[rows])
-        columns = data.table.sparse(coding)
-        network = _sparse_start(data, rows, self.head, columns)
+        network = _sparse_start(data, rows, self.head)
 
         def records(some: Ints) -> Records:
             weights = data.weights[some] / data.weights[some].sum()
-            return Records(columns[some], data.likelihood[some], weights)
+            return Records(data.table.rows(some).sparse(coding), data.likelihood_of(some), weights)
 
         both = records(rows), records(held_out)
         is_ordered = self.head == "ordered"
@@ -328,12 +328,19 @@ def continued(candidate: Candidate, model: Model, data: Recorded) -> Candidate:
     return candidate
 
 
+def usual_folds(n_samples: int) -> int:
+    """Number of folds: a model that learns from many rows hardly misses those that are held out."""
+    return 5 if n_samples <= LARGER_TABLE else 4 if n_samples <= MANY_ROWS else 3
+
+
 def dense_candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
     """The learners of dense columns that take part, by name, with settings for this many samples."""
     networks = _few_networks(n_samples) if n_samples < FEW_ROWS else _many_networks(n_samples)
     trees = _trees(n_samples, categorical)
     if n_samples > (LARGER_TABLE if learner == "auto" else MANY_ROWS):
         del networks["large network"], trees["softmax trees"]
+    elif n_samples >= LARGE_TABLE and learner == "auto":
+        del networks["small network"]  # beside the large one it had no weight
     return {**({} if learner == "boosting" else networks), **({} if learner == "mlp" else trees)}
 
 
@@ -374,10 +381,12 @@ def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]
     )
     # A noisy record tells less than a true one, so that the correction needs more rounds of the same step.
     common: dict[str, Any] = {"patience": 30 if few else 20, "corrected_rate": 0.1 if few else 0.2}
-    return {
-        "softmax trees": TreesCandidate("softmax", settings, **common),
-        "ordered trees": TreesCandidate("ordered", settings, max_rounds=300 if many else 1000, **common),
-    }
+    softmax, ordered = (TreesCandidate(head, settings, **common) for head in ("softmax", "ordered"))
+    if n_samples >= LARGE_TABLE:
+        # With many rows held out these end where they would with more patience, and a round of softmax grows K trees.
+        softmax = replace(softmax, patience=10)
+        ordered = replace(ordered, settings=replace(settings, learning_rate=0.15))
+    return {"softmax trees": softmax, "ordered trees": replace(ordered, max_rounds=300 if many else 1000)}
 
 
 def _random_network(sizes: tuple[int, ...], data: Recorded, rows: Ints, rng: np.random.Generator) -> Network:
@@ -389,13 +398,14 @@ def _random_network(sizes: tuple[int, ...], data: Recorded, rows: Ints, rng: np.
     return initial_network(architecture, rng, center=center, scale=scale, class_frequencies=counts)
 
 
-def _sparse_start(data: Recorded, rows: Ints, head: str, columns: Any) -> Network:
+def _sparse_start(data: Recorded, rows: Ints, head: str) -> Network:
     """The linear network of all columns that predicts the class shares; dense columns are standardised."""
-    center, scale = np.zeros(columns.shape[1]), np.ones(columns.shape[1])
+    n_columns = data.table.n_columns
+    center, scale = np.zeros(n_columns), np.ones(n_columns)
     if data.table.features.shape[1]:
         dense = data.table.dense
         center[: dense.shape[1]], scale[: dense.shape[1]] = center_and_scale(dense, rows, data.weights)
-    architecture = Architecture(columns.shape[1], data.n_classes, (), head=head)
+    architecture = Architecture(n_columns, data.n_classes, (), head=head)
     return linear_start(architecture, _class_frequencies(data, rows), center=center, scale=scale)
 
 

@@ -94,8 +94,8 @@ def fitted_blend(
     folds : array of shape (n_rounds, n_samples)
         Fold of every row, one line per draw of the folds.
     drop : bool
-        Whether to drop candidates with a weight below `LEAST_SHARE`: at once those without weight in `start`, and in a
-        large table after the first fold.
+        Whether to drop candidates with a weight below `LEAST_SHARE`: at once those without weight in `start`, or
+        without it in a large table after the first fold.
     on_fit : callable
         Called after every fit, to show progress.
     start : Blend, optional
@@ -105,7 +105,7 @@ def fitted_blend(
     """
     work = _Work(candidates, data, folds, seed, n_jobs, on_fit, start, finished)
     kept = [name for name in candidates if start is None or not drop or start.weights[name] > 0]
-    if drop and len(data.ranks) >= LARGE_TABLE and len(kept) > 1:
+    if drop and start is None and len(data.ranks) >= LARGE_TABLE:
         kept = work.race(kept)
     work.fit([task for task in work.tasks if task.name in kept])
     models, out_of_fold, curves = work.models, {name: work.out_of_fold[name] for name in kept}, work.curves
@@ -189,7 +189,10 @@ class _Work:
 
     def fit(self, tasks: Sequence[_Task]) -> None:
         """Make these fits, unless they are made already."""
+        # The last candidates take longest: begun first, none of them is left for one core at the end.
+        places = {name: place for place, name in enumerate(self._candidates)}
         tasks = [task for task in tasks if task.number >= len(self.models[task.name])]
+        tasks.sort(key=lambda task: -places[task.name])
         with ThreadPoolExecutor(n_workers(self._n_jobs, max(len(tasks), 1))) as pool:
             for task, (fitted, held_out, found) in zip(tasks, pool.map(for_caller(self._fit), tasks), strict=True):
                 self.models[task.name] = (*self.models[task.name], fitted.model)

@@ -127,6 +127,16 @@ class Table:
         counts = tuple(replace(some, matrix=some.matrix[rows]) for some in self.counts)
         return Table(self.features[rows], self.filling, counts)
 
+    @staticmethod
+    def stacked(tables: Sequence[Table]) -> Table:
+        """The rows of several tables with the same columns, one table below the other."""
+        first = tables[0]
+        counts = tuple(
+            replace(some, matrix=sparse.vstack([table.counts[at].matrix for table in tables], format="csr"))
+            for at, some in enumerate(first.counts)
+        )
+        return Table(np.concatenate([table.features for table in tables]), first.filling, counts)
+
     def only_sparse(self) -> Table:
         """The same rows without their dense columns."""
         nothing = Filling(np.empty(0), np.empty(0, dtype=np.int64), {})
@@ -144,6 +154,12 @@ class Table:
     def telling(self, rows: Ints, grades: Floats, weights: Floats) -> Coding:
         """The same for a model of these grades: n-grams that go with them weigh more."""
         return tuple(some.telling(rows, grades, weights) for some in self.counts)
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of `sparse`."""
+        n_dense = self.dense.shape[1] if self.features.shape[1] else 0
+        return n_dense + sum(some.matrix.shape[1] for some in self.counts)
 
     def sparse(self, coding: Coding) -> Any:
         """All columns as one CSR matrix of float64: the dense ones, then the sparse ones."""
