@@ -65,7 +65,7 @@ def accuracy(
     from ordinoise._files import own_folder
     from ordinoise.app.cli._console import TrialProgress, console
     from ordinoise.paper.runs import run_plan, trial_key
-    from studies.accuracy import missing, plan, processes, run
+    from studies.accuracy import CONTESTANTS, missing, plan, processes, run
     from studies.results import FOLDER, kept
 
     contests = plan(
@@ -78,7 +78,7 @@ def accuracy(
         terminal.print(*absent.values(), sep="\n", markup=False)
     folder = None if data_dir is None else str(data_dir.expanduser().resolve())
     with (
-        kept(FOLDER / "accuracy.csv", out / STORE) as store,
+        kept(FOLDER / "accuracy.csv", out / STORE, lambda trial: CONTESTANTS[trial["contestant"]].is_ours) as store,
         processes(workers) as pool,
         TrialProgress(terminal) as progress,
     ):

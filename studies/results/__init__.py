@@ -7,7 +7,7 @@ import io
 import json
 import os
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,13 @@ PARTS = ("trial", "result", "seconds", "key")
 
 
 @contextmanager
-def kept(table: Path, working: Path) -> Iterator[ResultStore]:
+def kept(
+    table: Path, working: Path, is_ours: Callable[[Mapping[str, Any]], bool] = lambda _: True
+) -> Iterator[ResultStore]:
     """A store that starts with the results in a CSV table and leaves all of its results there.
 
     Beside the table, ``NAME.state`` says which state of the package they were begun on. Results of another state are
-    kept, so that pieces add up, unless the environment variable ORDINOISE_ANEW is set: then all are measured anew.
+    kept, so that pieces add up, unless the environment variable ORDINOISE_ANEW is set: then ours are measured anew.
 
     Parameters
     ----------
@@ -32,10 +34,14 @@ def kept(table: Path, working: Path) -> Iterator[ResultStore]:
         One row per trial; it need not exist.
     working : path
         The file of the store, which also keeps what a killed run has finished.
+    is_ours : callable
+        Whether a trial is about this package, so that a change of it asks for another measurement.
     """
     state = table.with_suffix(".state")
     if os.environ.get("ORDINOISE_ANEW") and state.exists() and state.read_text().strip() != package_state():
-        for path in (table, state, working):
+        if table.exists():
+            write([stored for stored in read(table) if not is_ours(stored.trial)], table)
+        for path in (state, working):
             path.unlink(missing_ok=True)
     if not state.exists():
         state.write_text(f"{package_state()}\n")

@@ -65,3 +65,14 @@ def test_results_of_another_state_of_the_package_are_measured_anew_only_if_asked
     with kept(table, working) as store:
         assert store.keys() == set()
     assert (tmp_path / "table.state").read_text().strip() == package_state()
+
+
+def test_results_of_other_libraries_outlast_a_change_of_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, other = stored("ordinoise", 0.5), stored("mord", 0.75)
+    write([ours, other], tmp_path / "table.csv")
+    (tmp_path / "table.state").write_text("another\n")
+    monkeypatch.setenv("ORDINOISE_ANEW", "1")
+    with kept(tmp_path / "table.csv", tmp_path / "w.sqlite", lambda trial: trial["contestant"] == "ordinoise") as store:
+        assert store.keys() == {other.key}
