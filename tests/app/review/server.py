@@ -31,7 +31,8 @@ def stand_in(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
 def _run(
     folder: Path, port: int, ready: Connection, output: Path, most_files: int | None, ignored: tuple[int, ...]
 ) -> None:
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started with, such as nohup
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whatever the tests were started with, such as nohup or &
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in ignored:
         signal.signal(number, signal.SIG_IGN)
     if most_files is not None:

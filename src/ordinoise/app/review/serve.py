@@ -58,7 +58,7 @@ def serve(
         origin = f"http://{ADDRESS}:{port}"
         app = review_app(folder, token=token, port=port, reviewer=reviewer, refit=refit, door=door)
         server = _server(app)
-        with _ended_by_hang_up(server):
+        with _ended_by_signals(server):
             try:
                 with held(folder, origin):
                     if on_ready is not None:
@@ -94,26 +94,31 @@ def _server(app: Any) -> Any:
 
 
 @contextmanager
-def _ended_by_hang_up(server: Any) -> Iterator[None]:
-    """Let SIGHUP end the server as uvicorn lets SIGTERM: open requests first, then the handler that was there."""
-    number = getattr(signal, "SIGHUP", None)  # Windows has none
-    is_main = threading.current_thread() is threading.main_thread()
-    if number is None or not is_main or signal.getsignal(number) in (signal.SIG_IGN, None):
-        yield
-        return
-    received = []
+def _ended_by_signals(server: Any) -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and SIGHUP end the server: open requests first, then the handler that was there.
 
-    def stop(*_: object) -> None:
+    Uvicorn does so for the first two while it runs. Between the address and its start an exception would be raised
+    wherever the code is, and uvicorn knows no SIGHUP.
+    """
+    received: list[int] = []
+
+    def stop(number: int, _: object) -> None:
         received.append(number)
         server.should_exit = True
 
-    before = signal.signal(number, stop)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]  # Windows has no SIGHUP
+    obeyed = [one for one in numbers if one is not None and signal.getsignal(one) not in (signal.SIG_IGN, None)]
+    before = {one: signal.signal(one, stop) for one in obeyed}
     try:
         yield
     finally:
-        signal.signal(number, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
     if received:
-        signal.raise_signal(number)
+        signal.raise_signal(received[0])
 
 
 def _check_installed() -> None:
