@@ -89,7 +89,7 @@ def test_a_few_verified_labels_are_known_but_do_not_settle_a_doubt() -> None:
     assert (many.noise_.answer, many.noise_.reason) == ("corrected", "verified labels are among the rows")
 
 
-def _data(n: int = 700) -> tuple[Any, Any, Any]:
+def _data(n: int = 500) -> tuple[Any, Any, Any]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 3))
     true = np.digitize(X[:, 0] + 0.5 * X[:, 1] + rng.normal(scale=0.1, size=n), [-1, 0, 1])

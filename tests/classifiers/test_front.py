@@ -115,8 +115,9 @@ def test_known_noise_beats_trust_and_the_mirrored_matrix() -> None:
         model = OrdinalClassifier("boosting", noise=noise, **FAST).fit(features, noisy)
         return float(np.abs(model.predict(X) - Y).mean())
 
-    assert clean_error(ASYMMETRIC) < 0.75 * clean_error(None)
-    assert clean_error(ASYMMETRIC) < 0.75 * clean_error(ASYMMETRIC[::-1, ::-1])
+    known = clean_error(ASYMMETRIC)
+    assert known < 0.75 * clean_error(None)
+    assert known < 0.75 * clean_error(ASYMMETRIC[::-1, ::-1])
 
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
@@ -135,8 +136,8 @@ def test_the_noise_is_estimated_with_an_interval() -> None:
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_the_noise_alone_is_what_a_whole_fit_finds() -> None:
-    whole = OrdinalClassifier(**NETWORKS).fit(X, NOISY)
-    alone = OrdinalClassifier(**NETWORKS).estimate_noise(X, NOISY)
+    whole = OrdinalClassifier(**NETWORKS).fit(X[:250], NOISY[:250])
+    alone = OrdinalClassifier(**NETWORKS).estimate_noise(X[:250], NOISY[:250])
     whole_noise = replace(whole.noise_, answer=alone.answer, reason=alone.reason)  # it waits for the fits that correct
     assert alone.to_dict() == whole_noise.to_dict()
 
@@ -144,7 +145,7 @@ def test_the_noise_alone_is_what_a_whole_fit_finds() -> None:
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_an_estimate_of_no_noise_is_the_model_that_trusts() -> None:
     rng = np.random.default_rng(0)
-    features = rng.uniform(-1, 1, size=(800, 1))
+    features = rng.uniform(-1, 1, size=(400, 1))
     labels = np.digitize(features[:, 0], [-0.5, 0.0, 0.5])
     model = OrdinalClassifier(**NETWORKS).fit(features, labels)
     assert model.noise_matrix_.diagonal().min() > 0.999
