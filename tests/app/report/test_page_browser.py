@@ -158,3 +158,20 @@ def test_it_prints_upright_and_its_rows_across(opened: Page) -> None:
     assert is_wide[0] is False
     assert is_wide[-1] is False
     assert any(is_wide)
+
+
+def test_reasons_are_in_sight_on_a_usual_screen_with_short_grades(started: Browser, tmp_path: Path) -> None:
+    """Long titles of numbers had pushed them beyond the edge."""
+    write_report(tmp_path / "report.html", findings())
+    with started.new_page(viewport={"width": 1200, "height": 900}) as page:
+        page.goto((tmp_path / "report.html").as_uri())
+        edge, table = page.locator("#rows thead th.why").bounding_box(), page.locator(".tall").bounding_box()
+        assert edge is not None
+        assert table is not None
+        assert edge["x"] + edge["width"] <= table["x"] + table["width"]
+
+
+def test_paper_holds_forty_rows_and_says_so(opened: Page) -> None:
+    opened.emulate_media(media="print")
+    assert opened.locator("#rows tbody tr:visible").count() == 40
+    assert opened.get_by_text("Printed here: the first 40.").is_visible()

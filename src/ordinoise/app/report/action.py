@@ -19,6 +19,7 @@ from ordinoise.scoring.metrics import METRICS, ranked_probability_score
 
 # Rows of the spot check that is advised, which a person checks in an hour or less; a round number, chosen by no run.
 SPOT_CHECK = 60
+MANY_SUSPECTS = 100  # more than a person settles in one sitting; a round number, chosen by no run
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ def steps_of(record: AuditRecord, folder: str = "", options: Sequence[str] = ())
     place = _quoted(folder)
     first = Step("No row stands out. Verify those that a model learns most from:", f"ordinoise next {place}")
     if record.suspects:
-        rows = counted(len(record.suspects), "suspicious row")
-        first = Step(f"Settle the {rows} below, one key per row:", f"ordinoise review {place}")
+        rows, is_long = counted(len(record.suspects), "suspicious row"), len(record.suspects) > MANY_SUSPECTS
+        words = f"Settle the {rows} below, one key per row" + is_long * "; the surest come first, stop when you like"
+        first = Step(f"{words}:", f"ordinoise review {place}")
     again = Step("Then audit again: settled grades are trusted.", f"{audit} --reviewed {place} --out {place}-next")
     return [first, again, _spot_check(record, place)]
 
