@@ -37,6 +37,13 @@ def test_settled_grades_that_are_expected_to_be_wrong_count_as_well(record: Audi
     assert "12.0 of the settled ones among them" in verdict.reason
 
 
+def test_an_end_near_the_limit_is_not_printed_like_it(record: AuditRecord) -> None:
+    verdict = verdict_of(replace(record, wrong_high=48.2), 0.2)
+    assert verdict.answer == UNKNOWN
+    assert verdict.reason.startswith("between 10% and 20.1% of 240 grades are wrong")
+    assert verdict_of(record, 0.2).reason.startswith("between 10% and 20% of 240 grades")
+
+
 def test_what_is_not_known_cannot_be_told(record: AuditRecord) -> None:
     few = replace(record, wrong=None, wrong_low=None, wrong_high=None)
     assert verdict_of(few, 0.99).answer == UNKNOWN

@@ -84,9 +84,16 @@ def _judged(
 ) -> Verdict:
     low, high = ends
     answer = PASSED if high <= max_wrong else FAILED if low > max_wrong else UNKNOWN
-    share = f"between {percent(low)} and {percent(high)} of {record.n_graded:,} grades are wrong ({how})"
+    least, most = (_beside(end, max_wrong) for end in ends)
+    share = f"between {least} and {most} of {record.n_graded:,} grades are wrong ({how})"
     against = f"at most {percent(max_wrong)} may be"
     return Verdict(answer, _name(record), max_wrong, low, high, by, confidence, f"{share}; {against}.")
+
+
+def _beside(share: float, limit: float) -> str:
+    """A share as a percentage, with the decimals that tell it from the limit."""
+    texts = [(percent(one), *(f"{100 * one:.{decimals}f}%" for decimals in (1, 2, 3))) for one in (share, limit)]
+    return next((own for own, other in zip(*texts, strict=True) if own != other), texts[0][0])
 
 
 def _name(record: AuditRecord) -> str:
