@@ -25,7 +25,7 @@ bench: ## Speed beside PyTorch, then a quick study of accuracy beside other libr
 	@$(bin)/python -m studies.steps
 	@$(bin)/python -m studies.accuracy --quick
 
-evidence: ## Every figure of the documentation, in pieces: skips what was run since the package changed (many hours)
+evidence: ## Every figure of the documentation, in pieces: skips what was run since what it imports changed (many hours)
 	@tools/setup bench
 	@$(bin)/python -m studies.evidence
 

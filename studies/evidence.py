@@ -1,6 +1,6 @@
 """Every figure of the documentation, run again in pieces: what was run when, on which commit, and in how many seconds.
 
-    python -m studies.evidence                        run what was not run since the package last changed
+    python -m studies.evidence                        run what was not run since what it imports last changed
     python -m studies.evidence --minutes 60           start no piece after an hour; the next call continues
     python -m studies.evidence --only judge noise     the commands with one of these words
     python -m studies.evidence --record "COMMAND" --seconds 30    a run that was made otherwise, on this commit
@@ -21,7 +21,9 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RUNS = ROOT / "studies" / "results" / "runs.csv"
@@ -127,13 +129,39 @@ def page(known: dict[str, Run]) -> str:
 
 
 def is_fresh(run: Run | None) -> bool:
-    """Whether the package is as it was when the command was run."""
+    """Whether everything that the command reads of the package and the studies is as it was when it was run."""
     if run is None:
         return False
-    unchanged = subprocess.run(
-        ["git", "diff", "--quiet", run.commit, "--", "src"], cwd=ROOT, capture_output=True, check=False
-    )
-    return unchanged.returncode == 0
+    words = ["git", "diff", "--quiet", run.commit, "--", *sources(run.command)]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
+def sources(command: str) -> list[str]:
+    """Files of the package and the studies that a command depends on, by the imports in them.
+
+    The command line, and studies that start processes, depend on the whole package.
+    """
+    found = re.match(r"python -m (studies\.\w+)", command)
+    if found is None:
+        return ["src", *re.findall(r"examples/\S+", command)]
+    graph = _graph()
+    study = {found[1], f"{found[1]}.__main__"} & graph.modules
+    modules = study.union(*(graph.find_upstream_modules(one) for one in study))
+    files = {name: _file(name) for name in modules}
+    is_whole = any("subprocess" in (ROOT / files[name]).read_text() for name in modules if name.startswith("studies"))
+    return ["src"] * is_whole + sorted(file for file in files.values() if not (is_whole and file.startswith("src")))
+
+
+@cache
+def _graph() -> Any:
+    import grimp  # of import-linter
+
+    return grimp.build_graph("ordinoise", "studies", cache_dir=None)
+
+
+def _file(module: str) -> str:
+    path = ("src/" if module.startswith("ordinoise") else "") + module.replace(".", "/")
+    return f"{path}/__init__.py" if (ROOT / path).is_dir() else f"{path}.py"
 
 
 def execute(command: str) -> float | None:

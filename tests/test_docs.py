@@ -233,6 +233,15 @@ def test_every_study_is_a_piece_of_the_evidence_and_every_piece_can_be_given() -
         assert (DOCS / f"{page}.md").exists()
 
 
+def test_a_run_stays_fresh_until_something_that_it_imports_changes() -> None:
+    assert evidence.sources("ordinoise demo")[0] == "src"
+    assert evidence.sources("python -m studies.tour") == ["src", "studies/tour.py"]  # it starts the command line
+    judge = evidence.sources("python -m studies.judge web")
+    assert {"studies/judge.py", "src/ordinoise/scoring/judges/__init__.py"} <= set(judge)
+    assert not any("/app/" in file or "/audit/" in file for file in judge)
+    assert all((ROOT / file).exists() for command in evidence.PIECES for file in evidence.sources(command))
+
+
 def test_the_list_of_runs_on_the_page_is_that_of_the_table() -> None:
     assert (DOCS / "_measured" / "evidence.md").read_text() == evidence.page(evidence.runs())
 
