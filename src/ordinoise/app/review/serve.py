@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
 import socket
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from ordinoise._interrupts import waiting_signals
 from ordinoise._validation import complain
 from ordinoise.app.review.door import Door
 from ordinoise.app.review.lock import held
@@ -58,7 +57,9 @@ def serve(
         origin = f"http://{ADDRESS}:{port}"
         app = review_app(folder, token=token, port=port, reviewer=reviewer, refit=refit, door=door)
         server = _server(app)
-        with _ended_by_signals(server):
+        # Uvicorn listens to Ctrl-C and SIGTERM while it runs; not before, when the address is printed already, nor to
+        # SIGHUP. Open requests are answered, then the handler that was there is called.
+        with waiting_signals(lambda: setattr(server, "should_exit", True)):
             try:
                 with held(folder, origin):
                     if on_ready is not None:
@@ -91,34 +92,6 @@ def _server(app: Any) -> Any:
         timeout_graceful_shutdown=SECONDS_TO_FINISH,
     )
     return BoundedServer(config)
-
-
-@contextmanager
-def _ended_by_signals(server: Any) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP end the server: open requests first, then the handler that was there.
-
-    Uvicorn does so for the first two while it runs. Between the address and its start an exception would be raised
-    wherever the code is, and uvicorn knows no SIGHUP.
-    """
-    received: list[int] = []
-
-    def stop(number: int, _: object) -> None:
-        received.append(number)
-        server.should_exit = True
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = [getattr(signal, name, None) for name in ("SIGINT", "SIGTERM", "SIGHUP")]  # Windows has no SIGHUP
-    obeyed = [one for one in numbers if one is not None and signal.getsignal(one) not in (signal.SIG_IGN, None)]
-    before = {one: signal.signal(one, stop) for one in obeyed}
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
-    if received:
-        signal.raise_signal(received[0])
 
 
 def _check_installed() -> None:
