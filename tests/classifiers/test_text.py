@@ -1,6 +1,7 @@
 """Free text and sparse matrices in the classifiers, from frames to saved models."""
 
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,20 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from ordinoise import OrdinalBoostingClassifier, OrdinalClassifier, OrdinalMLPClassifier, find_label_issues, load_model
+from ordinoise import (
+    OrdinalBoostingClassifier,
+    OrdinalClassifier,
+    OrdinalMLPClassifier,
+    _sparse,
+    find_label_issues,
+    load_model,
+)
+from ordinoise.classifiers.blend import members
+from ordinoise.classifiers.blend.members import Recorded, SparseCandidate
+from ordinoise.classifiers.blend.table import Filling, Reading, Table
 from ordinoise.classifiers.words import word_contributions
 from ordinoise.estimation import IdentifiabilityWarning
+from ordinoise.learners.mlp import convex, network
 
 SAYINGS = {
     1: ["awful and broken", "terrible waste of money", "awful, terrible"],
@@ -181,3 +193,28 @@ def test_texts_without_a_word_of_two_letters_are_read_by_their_characters() -> N
     model = OrdinalClassifier(noise=None, text_features=["codes"], random_state=0).fit(texts, grades)
     assert model.learner_ == "mlp"
     assert [grams.n_columns > 0 for grams in model.reading_.grams] == [False, True]
+
+
+@pytest.mark.parametrize("head", ["ordered", "softmax"])
+def test_many_texts_are_learned_from_and_predicted_in_little_memory(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In units of the counted n-grams: a fit holds its rows twice and what is held out, a prediction blocks of them."""
+    texts, stars = reviews(4000)
+    _, counts = Reading.of([texts])
+    table = Table(np.empty((len(texts), 0)), Filling.of(np.empty((len(texts), 0)), ()), counts)
+    data = Recorded(table, stars - 1, np.ones(len(texts)), np.eye(4)[None])
+    rows, held_out = np.arange(3000), np.arange(3000, 4000)
+    whole = SparseCandidate(head).fit(data, rows, held_out, 0).model.probabilities(table)
+    for module, name, value in [
+        (convex, "MANY_ROWS", 900), (members, "MANY_TEXTS", 900), (convex, "SAMPLE", 300),
+        (network, "ROWS_AT_A_TIME", 100), (_sparse, "STORED_AT_A_TIME", 30_000),
+    ]:  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    unit = sum(some.matrix.data.nbytes + some.matrix.indices.nbytes for some in counts)
+    tracemalloc.start()
+    model = SparseCandidate(head).fit(data, rows, held_out, 0).model
+    assert tracemalloc.get_traced_memory()[1] < 2.5 * unit
+    tracemalloc.reset_peak()
+    probabilities = model.probabilities(table)
+    assert tracemalloc.get_traced_memory()[1] < unit
+    tracemalloc.stop()
+    assert np.abs(probabilities - whole).mean() < 0.02

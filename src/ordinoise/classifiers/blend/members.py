@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 
+from ordinoise._sparse import slices
 from ordinoise._validation import Floats, Ints
 from ordinoise.classifiers._lightgbm import trained_by_lightgbm
 from ordinoise.classifiers.blend.table import Coding, Table
@@ -29,6 +31,7 @@ from ordinoise.learners.mlp import (
     linear_start,
     train,
 )
+from ordinoise.learners.mlp.convex import MANY_ROWS as MANY_TEXTS
 from ordinoise.levels import class_probabilities
 from ordinoise.noise.deconvolution import deconvolved
 from ordinoise.noise.record import implied_shares
@@ -152,7 +155,7 @@ class SparseModel:
 
     def probabilities(self, table: Table) -> Floats:
         """Probability of each true class, shape (n_samples, n_classes)."""
-        logits = self.network.logits(table.sparse(self.coding))
+        logits = np.concatenate([self.network.logits(some.sparse(self.coding)) for some in table.blocks()])
         is_ordered = self.network.architecture.head == "ordered"
         return class_probabilities(logits) if is_ordered else np.asarray(softmax(logits, axis=1))
 
@@ -271,7 +274,7 @@ class SparseCandidate:
 
         def records(some: Ints) -> Records:
             weights = data.weights[some] / data.weights[some].sum()
-            return Records(data.table.rows(some).sparse(coding), data.likelihood_of(some), weights)
+            return Records(_coded(data.table, some, coding), data.likelihood_of(some), weights)
 
         both = records(rows), records(held_out)
         is_ordered = self.head == "ordered"
@@ -407,6 +410,13 @@ def _sparse_start(data: Recorded, rows: Ints, head: str) -> Network:
         center[: dense.shape[1]], scale[: dense.shape[1]] = center_and_scale(dense, rows, data.weights)
     architecture = Architecture(n_columns, data.n_classes, (), head=head)
     return linear_start(architecture, _class_frequencies(data, rows), center=center, scale=scale)
+
+
+def _coded(table: Table, rows: Ints, coding: Coding) -> Any:
+    """`sparse` of some rows, put together from blocks: intermediate results take several times their memory."""
+    dtype = np.float32 if len(rows) > MANY_TEXTS else np.float64
+    parts = slices(len(rows), sum(some.matrix.nnz for some in table.counts))
+    return sparse.vstack([table.rows(rows[some]).sparse(coding).astype(dtype) for some in parts], format="csr")
 
 
 def _expected_grades(data: Recorded, rows: Ints) -> Floats:

@@ -7,6 +7,7 @@ rows say that it went too far.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from ordinoise._sparse import as_csr
+from ordinoise._sparse import as_csr, holding, slices
 
 from ._descent import Loss, Vector, descend
 from .layout import Architecture
@@ -204,7 +205,7 @@ def _cuts(scores: Floats, offsets: Floats, records: Records) -> tuple[float, Flo
     return float(np.exp(free[0])), free[1:]
 
 
-class _Problem:
+class _Problem(ABC):
     """Training rows as `descend` needs them. Coefficients are A, one line per row, flat, then the offsets.
 
     The columns that no training row has are left out, and the others lie by how many rows have them, so that those
@@ -223,17 +224,17 @@ class _Problem:
         self._is_penalized = np.arange(n_coefficients + len(offsets)) < n_coefficients
         self._mean_square = max(self._mean_squared_length(), FLOOR)
 
+    @abstractmethod
     def loss(self, image: Floats) -> tuple[float, Floats]:
         """The loss of these scores and offsets, and its slope."""
-        raise NotImplementedError
 
+    @abstractmethod
     def held_out_loss(self, own: Floats) -> float:
         """The loss of the held-out rows under these coefficients."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, rows: Ints) -> _Problem:
         """The same with some of the training rows, and at most as many held-out rows as a sample has."""
-        raise NotImplementedError
 
     def among_all(self, few: Vector, rows: Ints) -> Vector:
         """What some rows of this problem found, with no coefficient for the others."""
@@ -264,14 +265,18 @@ class _Problem:
 
     def _by_frequency(self, features: Any) -> tuple[Ints, Any]:
         """The columns that some row has, and the scaled rows in these columns."""
-        scale = self._network.scale
-        rows = as_csr(features.multiply(1 / scale)) if (scale != 1).any() else features
-        holding = np.bincount(rows.indices, minlength=rows.shape[1])
-        columns = np.argsort(-holding, kind="stable")[: np.count_nonzero(holding)]
-        places = np.zeros(rows.shape[1], dtype=rows.indices.dtype)
+        n_holding = holding(features)
+        columns = np.argsort(-n_holding, kind="stable")[: np.count_nonzero(n_holding)]
+        places = np.zeros(features.shape[1], dtype=features.indices.dtype)
         places[columns] = np.arange(len(columns))
-        values = rows.data.astype(np.float32 if self.n_rows > MANY_ROWS else np.float64)
-        return columns, as_csr((values, places[rows.indices], rows.indptr), shape=(self.n_rows, len(columns)))
+        values = features.data.astype(np.float32 if self.n_rows > MANY_ROWS else np.float64)
+        factors, indices = 1 / self._network.scale, np.empty_like(features.indices)
+        for some in slices(features.nnz, features.nnz):  # what numpy indexes by is copied as int64
+            values[some] *= factors[features.indices[some]]
+            indices[some] = places[features.indices[some]]
+        rows = as_csr((values, indices, features.indptr), shape=(self.n_rows, len(columns)))
+        rows.sort_indices()
+        return columns, rows
 
     def _weights(self, coefficients: Floats) -> Floats:
         """Sums of standardised rows, shape (n_columns, n_scores)."""
@@ -283,8 +288,10 @@ class _Problem:
     def _mean_squared_length(self) -> float:
         """The mean squared length of a standardised row."""
         weights, shift = self._training.weights, self._shift
-        squares = np.asarray(self._rows.power(2).sum(axis=1)).ravel() - 2 * (self._rows @ shift) + shift @ shift
-        return float(weights @ squares)
+        parts = (self._rows[some] for some in slices(self.n_rows, self._rows.nnz))
+        squares = np.concatenate([np.asarray(some.power(2).sum(axis=1)).ravel() for some in parts])
+        cross = self._rows @ shift.astype(self._rows.dtype)
+        return float(weights @ (squares - 2 * cross + shift @ shift))
 
     def _split(self, flat: Floats, n_rows: int) -> tuple[Floats, Floats]:
         n_scores = len(self._directions)
