@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from ordinoise._sparse import as_csr, holding, slices
+from ordinoise._sparse import holding, slices
 
 from ._descent import Loss, Vector, descend
 from .layout import Architecture
@@ -186,6 +186,12 @@ def _trace(problem: _Squares, strength: float) -> float:
     return float(np.mean([some @ problem.scores(fit) for some, fit in zip(signs, fits, strict=True)]))
 
 
+def _by_frequency(features: Any) -> Ints:
+    """The columns that some row has, those that most rows have first."""
+    n_holding = holding(features)
+    return np.argsort(-n_holding, kind="stable")[: np.count_nonzero(n_holding)]
+
+
 def _padded(slopes: Floats, length: int) -> Floats:
     """Slopes by score and by the last offset, which is the intercept; the other offsets have none."""
     found = np.zeros(length)
@@ -216,7 +222,8 @@ class _Problem(ABC):
         self._network, self._training, self._held_out = start, training, held_out
         self._directions = directions(start.architecture.head, start.architecture.n_classes)
         self.n_rows = len(training.weights)
-        self._columns, self._rows = self._by_frequency(training.features)
+        self._columns = _by_frequency(training.features)
+        self._rows, self._new_rows = self._scaled(training.features), self._scaled(held_out.features)
         self._shift = (start.center / start.scale)[self._columns]
         offsets = start.arrays["offsets"].astype(np.float64)
         n_coefficients = self.n_rows * len(self._directions)
@@ -251,11 +258,7 @@ class _Problem(ABC):
     def image(self, own: Floats) -> Floats:
         """The scores of the weights that these coefficients make, flat, then the offsets."""
         coefficients, offsets = self._split(own, self.n_rows)
-        weights = self._weights(coefficients)
-        scores = (self._rows @ weights.astype(self._rows.dtype)).astype(np.float64)
-        if self._shift.any():
-            scores -= self._shift @ weights
-        return np.concatenate([scores.ravel(), offsets])
+        return np.concatenate([self._scores(self._rows, coefficients).ravel(), offsets])
 
     def network(self, own: Floats) -> Network:
         coefficients, offsets = self._split(own, self.n_rows)
@@ -263,20 +266,20 @@ class _Problem(ABC):
         weights[:, self._columns] = (self._weights(coefficients) @ self._directions).T
         return replace(self._network, parameters=np.concatenate([weights.ravel(), offsets]).astype(np.float32))
 
-    def _by_frequency(self, features: Any) -> tuple[Ints, Any]:
-        """The columns that some row has, and the scaled rows in these columns."""
-        n_holding = holding(features)
-        columns = np.argsort(-n_holding, kind="stable")[: np.count_nonzero(n_holding)]
-        places = np.zeros(features.shape[1], dtype=features.indices.dtype)
-        places[columns] = np.arange(len(columns))
-        values = features.data.astype(np.float32 if self.n_rows > MANY_ROWS else np.float64)
-        factors, indices = 1 / self._network.scale, np.empty_like(features.indices)
-        for some in slices(features.nnz, features.nnz):  # what numpy indexes by is copied as int64
-            values[some] *= factors[features.indices[some]]
-            indices[some] = places[features.indices[some]]
-        rows = as_csr((values, indices, features.indptr), shape=(self.n_rows, len(columns)))
+    def _scaled(self, features: Any) -> Any:
+        """Rows in the columns that are read."""
+        rows = features[:, self._columns].astype(np.float32 if self.n_rows > MANY_ROWS else np.float64, copy=False)
+        factors = 1 / self._network.scale[self._columns]
+        for some in slices(rows.nnz, rows.nnz):  # what numpy indexes by is copied as int64
+            rows.data[some] *= factors[rows.indices[some]]
         rows.sort_indices()
-        return columns, rows
+        return rows
+
+    def _scores(self, rows: Any, coefficients: Floats) -> Floats:
+        """The scores of scaled rows under the weights of these coefficients, shape (n_rows, n_scores)."""
+        weights = self._weights(coefficients)
+        scores = (rows @ weights.astype(rows.dtype)).astype(np.float64)
+        return np.asarray(scores - self._shift @ weights if self._shift.any() else scores)
 
     def _weights(self, coefficients: Floats) -> Floats:
         """Sums of standardised rows, shape (n_columns, n_scores)."""
@@ -310,7 +313,9 @@ class _Likelihood(_Problem):
 
     def held_out_loss(self, own: Floats) -> float:
         """The same of the held-out rows."""
-        return forward_loss(self.network(own), self._held_out)
+        coefficients, offsets = self._split(own, self.n_rows)
+        outputs = self._scores(self._new_rows, coefficients) @ self._directions
+        return float(_loss(self._network.architecture.head)(outputs, offsets, self._held_out)[0])
 
     def rows(self, rows: Ints) -> _Likelihood:
         """The same with some of the training rows, and at most as many held-out rows as a sample has."""
@@ -347,7 +352,7 @@ class _Squares(_Problem):
 
     def held_out_loss(self, own: Floats) -> float:
         """The mean squared error of the held-out rows."""
-        scores = self.network(own).outputs(self._held_out.features)[:, 0]
+        scores = self._scores(self._new_rows, self._split(own, self.n_rows)[0])[:, 0]
         return float(self._held_out.weights @ (scores + own[-1] + self._mean - self._grades[1]) ** 2)
 
     def rows(self, rows: Ints) -> _Squares:
