@@ -2,6 +2,7 @@
 
 import json
 import tracemalloc
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -218,3 +219,17 @@ def test_many_texts_are_learned_from_and_predicted_in_little_memory(head: str, m
     assert tracemalloc.get_traced_memory()[1] < unit
     tracemalloc.stop()
     assert np.abs(probabilities - whole).mean() < 0.02
+
+
+def test_words_of_a_training_row_are_judged_by_models_that_did_not_see_it(model: OrdinalClassifier) -> None:
+    rows = np.array([3, 8, 50])
+    frame = pl.DataFrame({"text": [TEXTS[row] for row in rows]})
+    found = word_contributions(model, frame, [4] * 3, [1] * 3, rows=rows)
+    assert model.folds_ is not None
+    for row, words in enumerate(found):
+        alone = copy(model)
+        alone.models_ = {name: (models[model.folds_[0, rows[row]]],) for name, models in model.models_.items()}
+        assert words == word_contributions(alone, frame, [4] * 3, [1] * 3)[row]
+    assert found != word_contributions(model, frame, [4] * 3, [1] * 3)
+    with pytest.raises(ValueError, match="rows must be as long as X"):
+        word_contributions(model, frame, [4] * 3, [1] * 3, rows=rows[:2])

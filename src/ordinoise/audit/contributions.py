@@ -12,6 +12,7 @@ from ordinoise._validation import Floats, Ints, as_count, as_generator, as_same_
 from ordinoise.classifiers.blend.mixture import average
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
+from ordinoise.crossfit import kept_apart
 from ordinoise.labels import ranks_of
 
 FLOOR = 1e-6  # a class of predicted probability 0 is then 14 in log-odds away from a certain one
@@ -208,10 +209,4 @@ def _folds(model: OrdinalClassifier, n_samples: int, rows: Ints) -> Ints:
 
 def _held_out(folds: Ints, rows: Ints) -> list[tuple[Ints, int]]:
     """Positions among `rows`, and the number of the model of each candidate that did not see them, for every draw."""
-    found, first = [], 0
-    for drawn in folds:
-        n_folds = int(drawn.max()) + 1
-        parts = [(np.flatnonzero(drawn[rows] == fold), first + fold) for fold in range(n_folds)]
-        found += [part for part in parts if len(part[0])]
-        first += n_folds
-    return found
+    return [(np.flatnonzero(some), number) for number, some in enumerate(kept_apart(folds, rows)) if some.any()]
