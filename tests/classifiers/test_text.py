@@ -13,9 +13,11 @@ import pytest
 from scipy import sparse
 
 from ordinoise import (
+    AnchorPoints,
     OrdinalBoostingClassifier,
     OrdinalClassifier,
     OrdinalMLPClassifier,
+    ScoreLikelihood,
     _sparse,
     find_label_issues,
     load_model,
@@ -172,6 +174,18 @@ def test_the_front_door_and_the_audit_take_sparse_matrices(tmp_path: Path) -> No
     estimator = OrdinalMLPClassifier(hidden_layer_sizes=(), max_iter=5, random_state=0)
     issues = find_label_issues(COUNTS, GRADES, noise=np.eye(3) * 0.8 + 0.2 / 3, estimator=estimator, n_folds=2)
     assert len(issues.probability_wrong) == 120
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_noise_is_estimated_from_sparse_matrices_and_from_text() -> None:
+    anchors = AnchorPoints(n_bootstrap=0, random_state=0)
+    scores = ScoreLikelihood(n_bootstrap=0, n_rounds=1, n_folds=2, random_state=0)
+    for estimator in (anchors, scores):
+        assert estimator.fit(COUNTS, GRADES).noise_.matrix.shape == (3, 3)
+    reading = OrdinalClassifier(**{**FAST, "noise": AnchorPoints(n_bootstrap=0, random_state=0)}).fit(
+        pl.DataFrame({"text": TEXTS}), STARS
+    )
+    assert reading.noise_.source == "estimated"
 
 
 def test_texts_that_say_nothing_leave_the_class_shares(tmp_path: Path) -> None:
