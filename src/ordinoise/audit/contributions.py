@@ -65,8 +65,8 @@ def column_contributions(
     ----------
     model : OrdinalClassifier
         Fitted to `X`, in this process: a loaded model does not know which models saw which row.
-    X : array or frame
-        The table that the model was fitted to.
+    X : array, frame or Table
+        The table that the model was fitted to, or what `model.table_of` makes of it.
     rows : int array of shape (n_rows,)
         Numbers of the rows to explain.
     toward, against : column of shape (n_rows,)
@@ -80,7 +80,7 @@ def column_contributions(
     ranks = [ranks_of(name, grades, model.classes_) for name, grades in (("toward", toward), ("against", against))]
     for name, found in zip(("toward", "against"), ranks, strict=True):
         as_same_length(name, len(found), "rows", len(rows))
-    rng, table = as_generator(random_state), model.table_of(X)
+    rng, table = as_generator(random_state), X if isinstance(X, Table) else model.table_of(X)
     folds = _folds(model, len(table.features), rows)
     players = _players(model, table, groups or {})
     odds = _Odds(model, _held_out(folds, rows), ranks[0], ranks[1])
