@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from ordinoise._sparse import holding, slices
+from ordinoise._sparse import slices
 
 from ._descent import Loss, Vector, descend
 from .layout import Architecture
@@ -186,12 +186,6 @@ def _trace(problem: _Squares, strength: float) -> float:
     return float(np.mean([some @ problem.scores(fit) for some, fit in zip(signs, fits, strict=True)]))
 
 
-def _by_frequency(features: Any) -> Ints:
-    """The columns that some row has, those that most rows have first."""
-    n_holding = holding(features)
-    return np.argsort(-n_holding, kind="stable")[: np.count_nonzero(n_holding)]
-
-
 def _padded(slopes: Floats, length: int) -> Floats:
     """Slopes by score and by the last offset, which is the intercept; the other offsets have none."""
     found = np.zeros(length)
@@ -214,17 +208,15 @@ def _cuts(scores: Floats, offsets: Floats, records: Records) -> tuple[float, Flo
 class _Problem(ABC):
     """Training rows as `descend` needs them. Coefficients are A, one line per row, flat, then the offsets.
 
-    The columns that no training row has are left out, and the others lie by how many rows have them, so that those
-    that are read most often lie together in the processor's memory.
+    Rows are read in the order of their columns: those that are read most often should lie together.
     """
 
     def __init__(self, start: Network, training: Records, held_out: Records) -> None:
         self._network, self._training, self._held_out = start, training, held_out
         self._directions = directions(start.architecture.head, start.architecture.n_classes)
         self.n_rows = len(training.weights)
-        self._columns = _by_frequency(training.features)
         self._rows, self._new_rows = self._scaled(training.features), self._scaled(held_out.features)
-        self._shift = (start.center / start.scale)[self._columns]
+        self._shift = start.center / start.scale
         offsets = start.arrays["offsets"].astype(np.float64)
         n_coefficients = self.n_rows * len(self._directions)
         self.start = Vector(*(np.concatenate([np.zeros(n_coefficients), offsets]) for _ in range(2)))
@@ -262,31 +254,28 @@ class _Problem(ABC):
 
     def network(self, own: Floats) -> Network:
         coefficients, offsets = self._split(own, self.n_rows)
-        weights = np.zeros((self._directions.shape[1], self._network.architecture.n_features))
-        weights[:, self._columns] = (self._weights(coefficients) @ self._directions).T
+        weights = (self._weights(coefficients) @ self._directions).T
         return replace(self._network, parameters=np.concatenate([weights.ravel(), offsets]).astype(np.float32))
 
     def _scaled(self, features: Any) -> Any:
-        """Rows in the columns that are read."""
-        rows = features[:, self._columns].astype(np.float32 if self.n_rows > MANY_ROWS else np.float64, copy=False)
-        factors = 1 / self._network.scale[self._columns]
-        for some in slices(rows.nnz, rows.nnz):  # what numpy indexes by is copied as int64
+        """Rows as products read them; those that need no change are not copied."""
+        factors = 1 / self._network.scale
+        is_scaled = bool((factors != 1).any())
+        rows = features.astype(np.float32 if self.n_rows > MANY_ROWS else np.float64, copy=is_scaled)
+        for some in slices(rows.nnz, rows.nnz) if is_scaled else ():  # what numpy indexes by is copied as int64
             rows.data[some] *= factors[rows.indices[some]]
-        rows.sort_indices()
         return rows
 
     def _scores(self, rows: Any, coefficients: Floats) -> Floats:
         """The scores of scaled rows under the weights of these coefficients, shape (n_rows, n_scores)."""
         weights = self._weights(coefficients)
-        scores = (rows @ weights.astype(rows.dtype)).astype(np.float64)
+        scores = (rows @ weights.astype(rows.dtype, copy=False)).astype(np.float64)
         return np.asarray(scores - self._shift @ weights if self._shift.any() else scores)
 
-    def _weights(self, coefficients: Floats) -> Floats:
+    def _weights(self, coefficients: Floats) -> NDArray[np.floating]:
         """Sums of standardised rows, shape (n_columns, n_scores)."""
-        weights = (self._rows.T @ coefficients.astype(self._rows.dtype)).astype(np.float64)
-        if self._shift.any():
-            weights -= np.outer(self._shift, coefficients.sum(axis=0))
-        return np.asarray(weights)
+        weights = self._rows.T @ coefficients.astype(self._rows.dtype)
+        return np.asarray(weights - np.outer(self._shift, coefficients.sum(axis=0)) if self._shift.any() else weights)
 
     def _mean_squared_length(self) -> float:
         """The mean squared length of a standardised row."""
