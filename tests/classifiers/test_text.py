@@ -188,6 +188,12 @@ def test_noise_is_estimated_from_sparse_matrices_and_from_text() -> None:
     assert reading.noise_.source == "estimated"
 
 
+@pytest.mark.parametrize("texts", [TEXTS, pl.Series(TEXTS), [None, *TEXTS[1:]]])
+def test_texts_without_a_frame_are_refused_with_what_to_do(texts: Any) -> None:
+    with pytest.raises(ValueError, match=r"got (list|Series); OrdinalClassifier reads texts as a column of a frame"):
+        OrdinalClassifier(**FAST).fit(texts, STARS)
+
+
 def test_texts_that_say_nothing_leave_the_class_shares(tmp_path: Path) -> None:
     shuffled = np.random.default_rng(4).permutation(STARS)
     fitted = OrdinalClassifier(n_folds=2, n_rounds=1, n_jobs=1, random_state=0)
