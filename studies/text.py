@@ -257,7 +257,7 @@ def memory(options: argparse.Namespace, console: Console) -> None:
         words_of = [sys.executable, "-m", "ordinoise.app.cli", "audit", str(source), "--target", "grade"]
         subprocess.run([*words_of, "--out", str(Path(folder, "audit"))], check=True, stdout=subprocess.DEVNULL)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    minutes, peak = (used.ru_utime + used.ru_stime) / 60, used.ru_maxrss / 2**20
+    minutes, peak = (used.ru_utime + used.ru_stime) / 60, used.ru_maxrss * 1024 / 1e9
     console.print(f"audit of {options.memory} texts: {minutes:.1f} minutes of processor time, {peak:.1f} GB at most")
 
 

@@ -64,6 +64,11 @@ def _grouped_folds(ranks: Ints, n_folds: int, rng: np.random.Generator, groups: 
     return fold_of[numbers]
 
 
+def kept_apart(folds: Ints, rows: Ints) -> NDArray[np.bool_]:
+    """Whether each model did not see each row, shape (n_models, n_rows): one model per fold and line of `folds`."""
+    return np.array([drawn[rows] == fold for drawn in folds for fold in range(int(drawn.max()) + 1)])
+
+
 def n_workers(n_jobs: int | None, n_tasks: int) -> int:
     """Threads to run `n_tasks` in: `n_jobs`, or as many as there are processors and tasks."""
     return min(n_tasks, os.cpu_count() or 1) if n_jobs is None else as_count("n_jobs", n_jobs, 1)

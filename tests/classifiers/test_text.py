@@ -1,6 +1,8 @@
 """Free text and sparse matrices in the classifiers, from frames to saved models."""
 
 import json
+import tracemalloc
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,22 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from ordinoise import OrdinalBoostingClassifier, OrdinalClassifier, OrdinalMLPClassifier, find_label_issues, load_model
+from ordinoise import (
+    AnchorPoints,
+    OrdinalBoostingClassifier,
+    OrdinalClassifier,
+    OrdinalMLPClassifier,
+    ScoreLikelihood,
+    _sparse,
+    find_label_issues,
+    load_model,
+)
+from ordinoise.classifiers.blend import members
+from ordinoise.classifiers.blend.members import Recorded, SparseCandidate
+from ordinoise.classifiers.blend.table import Filling, Reading, Table
 from ordinoise.classifiers.words import word_contributions
 from ordinoise.estimation import IdentifiabilityWarning
+from ordinoise.learners.mlp import convex, network
 
 SAYINGS = {
     1: ["awful and broken", "terrible waste of money", "awful, terrible"],
@@ -161,6 +176,24 @@ def test_the_front_door_and_the_audit_take_sparse_matrices(tmp_path: Path) -> No
     assert len(issues.probability_wrong) == 120
 
 
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_noise_is_estimated_from_sparse_matrices_and_from_text() -> None:
+    anchors = AnchorPoints(n_bootstrap=0, random_state=0)
+    scores = ScoreLikelihood(n_bootstrap=0, n_rounds=1, n_folds=2, random_state=0)
+    for estimator in (anchors, scores):
+        assert estimator.fit(COUNTS, GRADES).noise_.matrix.shape == (3, 3)
+    reading = OrdinalClassifier(**{**FAST, "noise": AnchorPoints(n_bootstrap=0, random_state=0)}).fit(
+        pl.DataFrame({"text": TEXTS}), STARS
+    )
+    assert reading.noise_.source == "estimated"
+
+
+@pytest.mark.parametrize("texts", [TEXTS, pl.Series(TEXTS), [None, *TEXTS[1:]]])
+def test_texts_without_a_frame_are_refused_with_what_to_do(texts: Any) -> None:
+    with pytest.raises(ValueError, match=r"got (list|Series); OrdinalClassifier reads texts as a column of a frame"):
+        OrdinalClassifier(**FAST).fit(texts, STARS)
+
+
 def test_texts_that_say_nothing_leave_the_class_shares(tmp_path: Path) -> None:
     shuffled = np.random.default_rng(4).permutation(STARS)
     fitted = OrdinalClassifier(n_folds=2, n_rounds=1, n_jobs=1, random_state=0)
@@ -181,3 +214,42 @@ def test_texts_without_a_word_of_two_letters_are_read_by_their_characters() -> N
     model = OrdinalClassifier(noise=None, text_features=["codes"], random_state=0).fit(texts, grades)
     assert model.learner_ == "mlp"
     assert [grams.n_columns > 0 for grams in model.reading_.grams] == [False, True]
+
+
+@pytest.mark.parametrize("head", ["ordered", "softmax"])
+def test_many_texts_are_learned_from_and_predicted_in_little_memory(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In units of the counted n-grams: a fit holds all rows once more and parts of them, a prediction parts alone."""
+    texts, stars = reviews(4000)
+    _, counts = Reading.of([texts])
+    table = Table(np.empty((len(texts), 0)), Filling.of(np.empty((len(texts), 0)), ()), counts)
+    data = Recorded(table, stars - 1, np.ones(len(texts)), np.eye(4)[None])
+    rows, held_out = np.arange(3000), np.arange(3000, 4000)
+    whole = SparseCandidate(head).fit(data, rows, held_out, 0).model.probabilities(table)
+    for module, name, value in [
+        (convex, "MANY_ROWS", 900), (members, "MANY_TEXTS", 900), (convex, "SAMPLE", 300),
+        (network, "ROWS_AT_A_TIME", 100), (_sparse, "STORED_AT_A_TIME", 30_000),
+    ]:  # fmt: skip
+        monkeypatch.setattr(module, name, value)
+    unit = sum(some.matrix.data.nbytes + some.matrix.indices.nbytes for some in counts)
+    tracemalloc.start()
+    model = SparseCandidate(head).fit(data, rows, held_out, 0).model
+    assert tracemalloc.get_traced_memory()[1] < 2 * unit
+    tracemalloc.reset_peak()
+    probabilities = model.probabilities(table)
+    assert tracemalloc.get_traced_memory()[1] < unit
+    tracemalloc.stop()
+    assert np.abs(probabilities - whole).mean() < 0.02
+
+
+def test_words_of_a_training_row_are_judged_by_models_that_did_not_see_it(model: OrdinalClassifier) -> None:
+    rows = np.array([3, 8, 50])
+    frame = pl.DataFrame({"text": [TEXTS[row] for row in rows]})
+    found = word_contributions(model, frame, [4] * 3, [1] * 3, rows=rows)
+    assert model.folds_ is not None
+    for row, words in enumerate(found):
+        alone = copy(model)
+        alone.models_ = {name: (models[model.folds_[0, rows[row]]],) for name, models in model.models_.items()}
+        assert words == word_contributions(alone, frame, [4] * 3, [1] * 3)[row]
+    assert found != word_contributions(model, frame, [4] * 3, [1] * 3)
+    with pytest.raises(ValueError, match="rows must be as long as X"):
+        word_contributions(model, frame, [4] * 3, [1] * 3, rows=rows[:2])

@@ -12,6 +12,7 @@ from ordinoise._validation import Floats, Ints, as_count, as_generator, as_same_
 from ordinoise.classifiers.blend.mixture import average
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
+from ordinoise.crossfit import kept_apart
 from ordinoise.labels import ranks_of
 
 FLOOR = 1e-6  # a class of predicted probability 0 is then 14 in log-odds away from a certain one
@@ -64,8 +65,8 @@ def column_contributions(
     ----------
     model : OrdinalClassifier
         Fitted to `X`, in this process: a loaded model does not know which models saw which row.
-    X : array or frame
-        The table that the model was fitted to.
+    X : array, frame or Table
+        The table that the model was fitted to, or what `model.table_of` makes of it.
     rows : int array of shape (n_rows,)
         Numbers of the rows to explain.
     toward, against : column of shape (n_rows,)
@@ -79,7 +80,7 @@ def column_contributions(
     ranks = [ranks_of(name, grades, model.classes_) for name, grades in (("toward", toward), ("against", against))]
     for name, found in zip(("toward", "against"), ranks, strict=True):
         as_same_length(name, len(found), "rows", len(rows))
-    rng, table = as_generator(random_state), model.table_of(X)
+    rng, table = as_generator(random_state), X if isinstance(X, Table) else model.table_of(X)
     folds = _folds(model, len(table.features), rows)
     players = _players(model, table, groups or {})
     odds = _Odds(model, _held_out(folds, rows), ranks[0], ranks[1])
@@ -208,10 +209,4 @@ def _folds(model: OrdinalClassifier, n_samples: int, rows: Ints) -> Ints:
 
 def _held_out(folds: Ints, rows: Ints) -> list[tuple[Ints, int]]:
     """Positions among `rows`, and the number of the model of each candidate that did not see them, for every draw."""
-    found, first = [], 0
-    for drawn in folds:
-        n_folds = int(drawn.max()) + 1
-        parts = [(np.flatnonzero(drawn[rows] == fold), first + fold) for fold in range(n_folds)]
-        found += [part for part in parts if len(part[0])]
-        first += n_folds
-    return found
+    return [(np.flatnonzero(some), number) for number, some in enumerate(kept_apart(folds, rows)) if some.any()]

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ordinoise._validation import Floats, Ints, as_same_length
+from ordinoise._validation import Floats, Ints, as_same_length, complain
 from ordinoise.classifiers.blend.members import SparseModel
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.columns.texts import Grams
+from ordinoise.crossfit import kept_apart
 from ordinoise.labels import ranks_of
 
 WORD = re.compile(r"\S+")  # what n-grams of characters stay inside of, as scikit-learn splits them
@@ -42,7 +43,9 @@ class Word(NamedTuple):
     contribution: float
 
 
-def word_contributions(model: OrdinalClassifier, X: Any, toward: Any, against: Any) -> list[list[Word]]:
+def word_contributions(
+    model: OrdinalClassifier, X: Any, toward: Any, against: Any, *, rows: Any = None
+) -> list[list[Word]]:
     """The words of every row in the order of the text, with what each adds to the log-odds of two grades.
 
     The log-odds are those of the linear models of all folds, averaged with their weights in the blend. N-grams of
@@ -59,6 +62,9 @@ def word_contributions(model: OrdinalClassifier, X: Any, toward: Any, against: A
     toward, against : column of shape (n_samples,)
         Two grades per row, such as the suggested and the recorded one. Where they are the same, the next higher grade
         stands against it, or the next lower one for the highest.
+    rows : int array of shape (n_samples,), optional
+        Numbers of the rows of X in the table that the model was fitted to, in this process. Each is then judged by the
+        models that did not see it: the others may have learned the words of a wrong label by heart.
 
     Returns
     -------
@@ -73,7 +79,7 @@ def word_contributions(model: OrdinalClassifier, X: Any, toward: Any, against: A
     if not model.reading_.grams:
         return [[] for _ in ranks[0]]
     pairs = _different(ranks[0], ranks[1], len(model.classes_))
-    values = _contributions(model, table, pairs)
+    values = _contributions(model, table, pairs, _shares(model, len(ranks[0]), rows))
     n_kinds = len(model.reading_.grams)
     names = [str(name) for name in getattr(model, "feature_names_in_", range(model.n_features_in_))]
     columns = [names[j] for j in model.columns_.texts]
@@ -96,22 +102,36 @@ def _different(toward: Ints, against: Ints, n_classes: int) -> tuple[Ints, Ints]
     return np.where(is_same & ~is_top, against + 1, toward), np.where(is_top, against - 1, against)
 
 
-def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints]) -> list[Any]:
+def _shares(model: OrdinalClassifier, n_samples: int, rows: Any) -> Floats:
+    """The share of each of a candidate's models in the average for each row, shape (n_models, n_samples)."""
+    n_models = len(next(iter(model.models_.values())))
+    if rows is None:
+        return np.full((n_models, n_samples), 1 / n_models)
+    if model.folds_ is None:
+        raise complain("model", "be fitted in this process if rows are given", "a loaded one", "fit it again")
+    rows = np.asarray(rows, dtype=np.int64)
+    as_same_length("rows", len(rows), "X", n_samples)
+    apart = kept_apart(model.folds_, rows)
+    return np.asarray(apart / apart.sum(axis=0))
+
+
+def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints], shares: Floats) -> list[Any]:
     """One CSR matrix for each of the `counts`: what each number of each row adds to the log-odds."""
     blocks = [some.matrix.astype(np.float64) for some in table.counts]
     totals = [np.zeros(block.nnz) for block in blocks]
     parts = [
-        (model.weights_[name] / len(models), one)
+        (model.weights_[name] * share, one)
         for name, models in model.models_.items()
-        for one in models
+        for share, one in zip(shares, models, strict=True)
         if isinstance(one, SparseModel)
     ]
-    whole = sum(share for share, _ in parts) or 1.0
+    whole = np.sum([share for share, _ in parts], axis=0)
     for share, one in parts:
         start = table.dense.shape[1] if table.features.shape[1] else 0
         for some, weights, total in zip(table.counts, one.coding, totals, strict=True):
             coded = some.weighted(weights)
-            total += share / whole * coded.data * _coefficients(one, start, coded, pairs)
+            of_row = np.repeat(share / whole, np.diff(coded.indptr))
+            total += of_row * coded.data * _coefficients(one, start, coded, pairs)
             start += coded.shape[1]
     for block, total in zip(blocks, totals, strict=True):
         block.data = total

@@ -28,7 +28,11 @@ KNOWN = (
     "X has ",
     "np.matrix is not supported",
 )
-TAKERS = "OrdinalClassifier and OrdinalBoostingClassifier take categories, as text columns of a frame"
+TAKERS = (
+    "OrdinalClassifier and OrdinalBoostingClassifier take categories, as text columns of a frame, and "
+    "OrdinalClassifier free text"
+)
+FRAME = "OrdinalClassifier reads texts as a column of a frame, such as polars.DataFrame({'text': texts})"
 NO_ARGUMENT = "a float() argument must be a string or a real number"  # as scikit-learn's checks demand it
 
 
@@ -61,8 +65,10 @@ def _refusal(X: Any, error: Exception) -> Exception:
     except FAILURES:
         found = None
     if found is None:
-        got = f"{type(X).__name__}" if np.ndim(_as_object(X)) != 2 else f"{type(error).__name__}: {error}"
-        found = complain("X", "be a table of numbers, with one row per sample", got)
+        table = _as_object(X)
+        got = f"{type(X).__name__}" if table.ndim != 2 else f"{type(error).__name__}: {error}"
+        holds_text = table.ndim == 1 and any(isinstance(cell, str) for cell in table)
+        found = complain("X", "be a table of numbers, with one row per sample", got, FRAME if holds_text else "")
     is_demanded = isinstance(error, TypeError) and "argument must be" in str(error)
     return TypeError(f"{found}; {NO_ARGUMENT}") if is_demanded else found
 

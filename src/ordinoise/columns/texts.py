@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ordinoise._sparse import as_csr
+from ordinoise._sparse import as_csr, holding, slices
 from ordinoise._validation import Floats, as_choice, as_count, complain
 
 # The usual n-grams of text classification, those of the comparisons in `studies.text`; chosen by no run of ours.
@@ -125,9 +125,9 @@ def rarity(counted: Any, analyzer: str) -> Weights:
 
     What scikit-learn's `TfidfTransformer` gives for the n-grams that are kept.
     """
-    holding = np.bincount(counted.indices, minlength=counted.shape[1])
-    weights = 1 + np.log((1 + counted.shape[0]) / (1 + holding))
-    return np.where(holding >= FEWEST_TEXTS[analyzer], weights, 0).astype(np.float32)
+    n_holding = holding(counted)
+    weights = 1 + np.log((1 + counted.shape[0]) / (1 + n_holding))
+    return np.where(n_holding >= FEWEST_TEXTS[analyzer], weights, 0).astype(np.float32)
 
 
 def association(counted: Any, grades: Floats, weights: Floats) -> Weights:
@@ -139,9 +139,13 @@ def association(counted: Any, grades: Floats, weights: Floats) -> Weights:
     shares = weights / weights.sum()
     surplus = grades - shares @ grades
     surplus = surplus / max(np.sqrt(shares @ surplus**2), TINY)
-    held = as_csr((np.ones(len(counted.data)), counted.indices, counted.indptr), shape=counted.shape)
-    variance = held.T @ weights**2
-    return np.sqrt(1 + (held.T @ (weights * surplus)) ** 2 / np.maximum(variance, TINY)).astype(np.float32)
+    total, variance = np.zeros(counted.shape[1]), np.zeros(counted.shape[1])
+    for rows in slices(counted.shape[0], counted.nnz):
+        some = counted[rows]
+        held = as_csr((np.ones(some.nnz), some.indices, some.indptr), shape=some.shape)
+        total += held.T @ (weights * surplus)[rows]
+        variance += held.T @ weights[rows] ** 2
+    return np.sqrt(1 + total**2 / np.maximum(variance, TINY)).astype(np.float32)
 
 
 def components(texts: Sequence[str], n_components: int) -> Floats:

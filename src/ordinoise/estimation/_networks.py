@@ -60,7 +60,9 @@ def recorded_probabilities(
     """
     if base_estimator is not None and not hasattr(base_estimator, "predict_proba"):
         raise complain("base_estimator", "have predict_proba", type(base_estimator).__name__)
-    features = None if base_estimator is not None else check_array(X, dtype=[np.float64, np.float32])
+    features = (
+        None if base_estimator is not None else check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    )
 
     def by_network(training: Ints, test: Ints, seed: int) -> Floats:
         assert features is not None

@@ -71,7 +71,7 @@ class AnchorPoints(NoiseEstimator):
     random_state: Any = None
 
     def _estimate(self, X: Any, ranks: Ints, groups: Ints | None, confidence: float, rng: np.random.Generator) -> Noise:
-        features = check_array(X, dtype=[np.float64, np.float32])
+        features = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
         quantile = as_number("quantile", self.quantile, 0.0, 1.0, open_low=True)
         n_classes, n_samples = len(self.classes_), len(ranks)
         network = trained_network(

@@ -20,6 +20,7 @@ from ordinoise.app.workflow.settled import training_rows, verified_in
 from ordinoise.audit import LabelIssues, issues_from_probabilities
 from ordinoise.audit.issues import RANKINGS
 from ordinoise.classifiers import OrdinalClassifier
+from ordinoise.classifiers.blend.table import Table
 from ordinoise.classifiers.ordinal import LEARNERS
 from ordinoise.estimation.score.doubts import NO_BETTER, gain_over_shares, order_found
 from ordinoise.labels import RULES, ranks_of
@@ -58,6 +59,17 @@ class FileAudit:
         """The columns of the rows that the model was fitted to, the graded ones first."""
         features: pl.DataFrame = training_rows(self.request, self.table, self.trusted)["X"]
         return features
+
+    @cached_property
+    def training_table(self) -> Table:
+        """`training_features` as the models read them: counting the words of many texts takes long."""
+        return self.model.table_of(self.training_features)
+
+    @property
+    def graded_rows(self) -> Table:
+        """The graded rows as the models read them."""
+        n_graded, table = len(self.table.rows), self.training_table
+        return table if len(table.features) == n_graded else table.rows(slice(n_graded))
 
     @cached_property
     def recorded(self) -> Ints:

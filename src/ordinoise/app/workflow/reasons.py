@@ -40,12 +40,12 @@ def reasons_of(found: FileAudit, chosen: Ints, settled: Mapping[int, str]) -> li
     groups = {"embeddings": table.embedded}
     toward, against = issues.suggested[chosen], issues.recorded[chosen]
     added = column_contributions(
-        model, found.training_features, chosen, toward, against, groups=groups, random_state=found.request.seed
+        model, found.training_table, chosen, toward, against, groups=groups, random_state=found.request.seed
     )
-    rows = model.table_of(table.features)
+    rows = found.graded_rows
     embedded = np.flatnonzero(np.isin(feature_names(model, rows), table.embedded))
     near = similar_rows(rows, chosen, embedded=embedded)
-    words = word_contributions(model, table.features[chosen], toward, against)
+    words = word_contributions(model, table.features[chosen], toward, against, rows=chosen)
     return [
         Why(_strongest(added.names, values, said), _strongest_words(said), _similar(found, neighbors, settled))
         for values, said, neighbors in zip(added.values, words, near, strict=True)

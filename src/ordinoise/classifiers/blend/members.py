@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 
+from ordinoise._sparse import holding, slices
 from ordinoise._validation import Floats, Ints
 from ordinoise.classifiers._lightgbm import trained_by_lightgbm
 from ordinoise.classifiers.blend.table import Coding, Table
@@ -29,6 +31,7 @@ from ordinoise.learners.mlp import (
     linear_start,
     train,
 )
+from ordinoise.learners.mlp.convex import MANY_ROWS as MANY_TEXTS
 from ordinoise.levels import class_probabilities
 from ordinoise.noise.deconvolution import deconvolved
 from ordinoise.noise.record import implied_shares
@@ -152,7 +155,7 @@ class SparseModel:
 
     def probabilities(self, table: Table) -> Floats:
         """Probability of each true class, shape (n_samples, n_classes)."""
-        logits = self.network.logits(table.sparse(self.coding))
+        logits = np.concatenate([self.network.logits(some.sparse(self.coding)) for some in table.blocks()])
         is_ordered = self.network.architecture.head == "ordered"
         return class_probabilities(logits) if is_ordered else np.asarray(softmax(logits, axis=1))
 
@@ -267,20 +270,24 @@ class SparseCandidate:
         """Weigh the n-grams by the grades of the training rows, then fit the model of its head."""
         grades = _expected_grades(data, rows)
         coding = data.table.telling(rows, grades[rows], data.weights[rows])
-        network = _sparse_start(data, rows, self.head)
+        columns = _by_frequency(data.table, rows)
+        start = _sparse_start(data, rows, self.head, columns)
 
         def records(some: Ints) -> Records:
             weights = data.weights[some] / data.weights[some].sum()
-            return Records(data.table.rows(some).sparse(coding), data.likelihood_of(some), weights)
+            return Records(_coded(data.table, some, coding, columns), data.likelihood_of(some), weights)
 
         both = records(rows), records(held_out)
         is_ordered = self.head == "ordered"
         fit = (
-            fit_least_squares(network, *both, (grades[rows], grades[held_out]))
+            fit_least_squares(start, *both, (grades[rows], grades[held_out]))
             if is_ordered
-            else fit_linear(network, *both)
+            else fit_linear(start, *both)
         )
-        return Fitted(SparseModel(fit.network, coding), fit.curve)
+        network = _sparse_start(data, rows, self.head)
+        network.arrays["output_weights"][:, columns] = fit.network.arrays["output_weights"]
+        network.arrays["offsets"][...] = fit.network.arrays["offsets"]
+        return Fitted(SparseModel(network, coding), fit.curve)
 
 
 @dataclass(frozen=True)
@@ -398,15 +405,39 @@ def _random_network(sizes: tuple[int, ...], data: Recorded, rows: Ints, rng: np.
     return initial_network(architecture, rng, center=center, scale=scale, class_frequencies=counts)
 
 
-def _sparse_start(data: Recorded, rows: Ints, head: str) -> Network:
-    """The linear network of all columns that predicts the class shares; dense columns are standardised."""
+def _sparse_start(data: Recorded, rows: Ints, head: str, columns: Ints | slice = slice(None)) -> Network:
+    """The linear network of some columns that predicts the class shares; dense columns are standardised."""
     n_columns = data.table.n_columns
     center, scale = np.zeros(n_columns), np.ones(n_columns)
     if data.table.features.shape[1]:
         dense = data.table.dense
         center[: dense.shape[1]], scale[: dense.shape[1]] = center_and_scale(dense, rows, data.weights)
-    architecture = Architecture(n_columns, data.n_classes, (), head=head)
-    return linear_start(architecture, _class_frequencies(data, rows), center=center, scale=scale)
+    architecture = Architecture(len(center[columns]), data.n_classes, (), head=head)
+    frequencies = _class_frequencies(data, rows)
+    return linear_start(architecture, frequencies, center=center[columns], scale=scale[columns])
+
+
+def _by_frequency(table: Table, rows: Ints) -> Ints:
+    """The columns that some row has, by how many have them: what is read most often then lies together in memory."""
+    dense = [np.count_nonzero(table.dense[rows], axis=0)] if table.features.shape[1] else []
+    n_holding = np.concatenate([*dense, *(holding(some.matrix[rows]) for some in table.counts)])
+    return np.argsort(-n_holding, kind="stable")[: max(1, np.count_nonzero(n_holding))]
+
+
+def _coded(table: Table, rows: Ints, coding: Coding, columns: Ints) -> Any:
+    """Some columns of `sparse` of some rows.
+
+    Put together from blocks, as intermediate results take several times the memory.
+    """
+    dtype = np.float32 if len(rows) > MANY_TEXTS else np.float64
+
+    def block(some: slice) -> Any:
+        found = table.rows(rows[some]).sparse(coding)[:, columns].astype(dtype)
+        found.sort_indices()
+        return found
+
+    parts = slices(len(rows), sum(some.matrix.nnz for some in table.counts))
+    return sparse.vstack([block(some) for some in parts], format="csr")
 
 
 def _expected_grades(data: Recorded, rows: Ints) -> Floats:

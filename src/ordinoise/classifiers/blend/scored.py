@@ -45,7 +45,12 @@ def kind_of(model: Model) -> str:
 def text_scores(readers: tuple[SparseModel, ...], table: Table) -> Floats:
     """The score of each row's text, shape (n_samples,)."""
     texts = table.only_sparse()
-    return np.mean([reader.network.score(texts.sparse(reader.coding)) for reader in readers], axis=0)
+    return np.concatenate(
+        [
+            np.mean([reader.network.score(some.sparse(reader.coding)) for reader in readers], axis=0)
+            for some in texts.blocks()
+        ]
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ordinoise._sparse import as_csr, is_sparse
+from ordinoise._sparse import as_csr, is_sparse, slices
 from ordinoise._validation import Floats, Ints
 from ordinoise.columns.summaries import Summaries
 from ordinoise.columns.texts import LENGTHS, Grams, Weights, association, rarity, weighted
@@ -85,7 +85,8 @@ class Counts:
         """The same, larger where the grades of the rows that hold an n-gram differ from those of the others."""
         if self.analyzer is None:
             return self.rarity(rows)
-        return self.rarity(rows) * association(self.matrix[rows], grades, weights)
+        learned = self.matrix[rows]
+        return rarity(learned, self.analyzer) * association(learned, grades, weights)
 
     def unit_rows(self, rows: Ints) -> Any:
         """The columns as a model of these rows reads them, every row of length one (or zero)."""
@@ -122,7 +123,13 @@ class Table:
         is_sparse = self.counts and not self.features.shape[1]
         return self.sparse(self.coding(np.arange(len(self.features)))) if is_sparse else self.dense
 
-    def rows(self, rows: Ints) -> Table:
+    def blocks(self) -> Iterator[Table]:
+        """The rows in order, so many at a time that `sparse` of a block takes little memory."""
+        n_rows = len(self.features)
+        parts = slices(n_rows, sum(some.matrix.nnz for some in self.counts))
+        return (self if len(parts) == 1 else self.rows(rows) for rows in parts)
+
+    def rows(self, rows: Ints | slice) -> Table:
         """Some of the rows."""
         counts = tuple(replace(some, matrix=some.matrix[rows]) for some in self.counts)
         return Table(self.features[rows], self.filling, counts)

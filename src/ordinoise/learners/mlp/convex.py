@@ -7,6 +7,7 @@ rows say that it went too far.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from ordinoise._sparse import as_csr
+from ordinoise._sparse import slices
 
 from ._descent import Loss, Vector, descend
 from .layout import Architecture
@@ -204,36 +205,35 @@ def _cuts(scores: Floats, offsets: Floats, records: Records) -> tuple[float, Flo
     return float(np.exp(free[0])), free[1:]
 
 
-class _Problem:
+class _Problem(ABC):
     """Training rows as `descend` needs them. Coefficients are A, one line per row, flat, then the offsets.
 
-    The columns that no training row has are left out, and the others lie by how many rows have them, so that those
-    that are read most often lie together in the processor's memory.
+    Rows are read in the order of their columns: those that are read most often should lie together.
     """
 
     def __init__(self, start: Network, training: Records, held_out: Records) -> None:
         self._network, self._training, self._held_out = start, training, held_out
         self._directions = directions(start.architecture.head, start.architecture.n_classes)
         self.n_rows = len(training.weights)
-        self._columns, self._rows = self._by_frequency(training.features)
-        self._shift = (start.center / start.scale)[self._columns]
+        self._rows, self._new_rows = self._scaled(training.features), self._scaled(held_out.features)
+        self._shift = start.center / start.scale
         offsets = start.arrays["offsets"].astype(np.float64)
         n_coefficients = self.n_rows * len(self._directions)
         self.start = Vector(*(np.concatenate([np.zeros(n_coefficients), offsets]) for _ in range(2)))
         self._is_penalized = np.arange(n_coefficients + len(offsets)) < n_coefficients
         self._mean_square = max(self._mean_squared_length(), FLOOR)
 
+    @abstractmethod
     def loss(self, image: Floats) -> tuple[float, Floats]:
         """The loss of these scores and offsets, and its slope."""
-        raise NotImplementedError
 
+    @abstractmethod
     def held_out_loss(self, own: Floats) -> float:
         """The loss of the held-out rows under these coefficients."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, rows: Ints) -> _Problem:
         """The same with some of the training rows, and at most as many held-out rows as a sample has."""
-        raise NotImplementedError
 
     def among_all(self, few: Vector, rows: Ints) -> Vector:
         """What some rows of this problem found, with no coefficient for the others."""
@@ -250,41 +250,40 @@ class _Problem:
     def image(self, own: Floats) -> Floats:
         """The scores of the weights that these coefficients make, flat, then the offsets."""
         coefficients, offsets = self._split(own, self.n_rows)
-        weights = self._weights(coefficients)
-        scores = (self._rows @ weights.astype(self._rows.dtype)).astype(np.float64)
-        if self._shift.any():
-            scores -= self._shift @ weights
-        return np.concatenate([scores.ravel(), offsets])
+        return np.concatenate([self._scores(self._rows, coefficients).ravel(), offsets])
 
     def network(self, own: Floats) -> Network:
         coefficients, offsets = self._split(own, self.n_rows)
-        weights = np.zeros((self._directions.shape[1], self._network.architecture.n_features))
-        weights[:, self._columns] = (self._weights(coefficients) @ self._directions).T
+        weights = (self._weights(coefficients) @ self._directions).T
         return replace(self._network, parameters=np.concatenate([weights.ravel(), offsets]).astype(np.float32))
 
-    def _by_frequency(self, features: Any) -> tuple[Ints, Any]:
-        """The columns that some row has, and the scaled rows in these columns."""
-        scale = self._network.scale
-        rows = as_csr(features.multiply(1 / scale)) if (scale != 1).any() else features
-        holding = np.bincount(rows.indices, minlength=rows.shape[1])
-        columns = np.argsort(-holding, kind="stable")[: np.count_nonzero(holding)]
-        places = np.zeros(rows.shape[1], dtype=rows.indices.dtype)
-        places[columns] = np.arange(len(columns))
-        values = rows.data.astype(np.float32 if self.n_rows > MANY_ROWS else np.float64)
-        return columns, as_csr((values, places[rows.indices], rows.indptr), shape=(self.n_rows, len(columns)))
+    def _scaled(self, features: Any) -> Any:
+        """Rows as products read them; those that need no change are not copied."""
+        factors = 1 / self._network.scale
+        is_scaled = bool((factors != 1).any())
+        rows = features.astype(np.float32 if self.n_rows > MANY_ROWS else np.float64, copy=is_scaled)
+        for some in slices(rows.nnz, rows.nnz) if is_scaled else ():  # what numpy indexes by is copied as int64
+            rows.data[some] *= factors[rows.indices[some]]
+        return rows
 
-    def _weights(self, coefficients: Floats) -> Floats:
+    def _scores(self, rows: Any, coefficients: Floats) -> Floats:
+        """The scores of scaled rows under the weights of these coefficients, shape (n_rows, n_scores)."""
+        weights = self._weights(coefficients)
+        scores = (rows @ weights.astype(rows.dtype, copy=False)).astype(np.float64)
+        return np.asarray(scores - self._shift @ weights if self._shift.any() else scores)
+
+    def _weights(self, coefficients: Floats) -> NDArray[np.floating]:
         """Sums of standardised rows, shape (n_columns, n_scores)."""
-        weights = (self._rows.T @ coefficients.astype(self._rows.dtype)).astype(np.float64)
-        if self._shift.any():
-            weights -= np.outer(self._shift, coefficients.sum(axis=0))
-        return np.asarray(weights)
+        weights = self._rows.T @ coefficients.astype(self._rows.dtype)
+        return np.asarray(weights - np.outer(self._shift, coefficients.sum(axis=0)) if self._shift.any() else weights)
 
     def _mean_squared_length(self) -> float:
         """The mean squared length of a standardised row."""
         weights, shift = self._training.weights, self._shift
-        squares = np.asarray(self._rows.power(2).sum(axis=1)).ravel() - 2 * (self._rows @ shift) + shift @ shift
-        return float(weights @ squares)
+        parts = (self._rows[some] for some in slices(self.n_rows, self._rows.nnz))
+        squares = np.concatenate([np.asarray(some.power(2).sum(axis=1)).ravel() for some in parts])
+        cross = self._rows @ shift.astype(self._rows.dtype)
+        return float(weights @ (squares - 2 * cross + shift @ shift))
 
     def _split(self, flat: Floats, n_rows: int) -> tuple[Floats, Floats]:
         n_scores = len(self._directions)
@@ -303,7 +302,9 @@ class _Likelihood(_Problem):
 
     def held_out_loss(self, own: Floats) -> float:
         """The same of the held-out rows."""
-        return forward_loss(self.network(own), self._held_out)
+        coefficients, offsets = self._split(own, self.n_rows)
+        outputs = self._scores(self._new_rows, coefficients) @ self._directions
+        return float(_loss(self._network.architecture.head)(outputs, offsets, self._held_out)[0])
 
     def rows(self, rows: Ints) -> _Likelihood:
         """The same with some of the training rows, and at most as many held-out rows as a sample has."""
@@ -340,7 +341,7 @@ class _Squares(_Problem):
 
     def held_out_loss(self, own: Floats) -> float:
         """The mean squared error of the held-out rows."""
-        scores = self.network(own).outputs(self._held_out.features)[:, 0]
+        scores = self._scores(self._new_rows, self._split(own, self.n_rows)[0])[:, 0]
         return float(self._held_out.weights @ (scores + own[-1] + self._mean - self._grades[1]) ** 2)
 
     def rows(self, rows: Ints) -> _Squares:
