@@ -6,11 +6,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_sample_weight_equivalence_on_dense_data,
+    check_sample_weight_equivalence_on_sparse_data,
+    parametrize_with_checks,
+)
 
 from ordinoise import adjacent, corrupt
 from ordinoise.classifiers.torch import OrdinalTorchClassifier
@@ -60,7 +65,7 @@ FULL_BATCH = OrdinalTorchClassifier(
 
 def _expected_failures(_: Any) -> dict[str, str]:
     why = "sums in another order differ by a rounding in float32, which 60 steps enlarge above 1e-7; 3 steps agree"
-    return TEXT_CHECKS | {"check_sample_weight_equivalence_on_dense_data": why}
+    return TEXT_CHECKS | {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
 
 
 @parametrize_with_checks([FULL_BATCH], expected_failed_checks=_expected_failures)
@@ -71,6 +76,7 @@ def test_scikit_learn_check(estimator: Any, check: Any) -> None:
 def test_full_batches_pass_the_check_of_weights_and_repetition() -> None:
     few = clone(FULL_BATCH).set_params(max_iter=3, learning_rate_init=0.001)
     check_sample_weight_equivalence_on_dense_data("OrdinalTorchClassifier", few)
+    check_sample_weight_equivalence_on_sparse_data("OrdinalTorchClassifier", few)
 
 
 LABELS: dict[str, tuple[Any, dict[str, Any], list[Any]]] = {
@@ -154,6 +160,26 @@ def test_a_module_that_gives_the_score_gets_no_further_layer(last: Any) -> None:
     model = OrdinalTorchClassifier(last, standardize=True, **FAST).fit(X, Y)
     assert model.module_.head.in_features is None
     assert np.abs(model.predict(X) - Y).mean() < 0.5
+
+
+@pytest.mark.parametrize("module", [None, lambda: torch.nn.Linear(3, 4)], ids=["default", "own"])
+def test_sparse_rows_are_read_batch_by_batch_and_give_the_model_of_dense_ones(module: Any) -> None:
+    rows = np.where(np.abs(SCALED) > 0.5, SCALED, 0).astype(np.float32)
+    settings = FAST | {"standardize": False, "noise": ASYMMETRIC, "module": module}
+    torch.manual_seed(0)
+    dense = OrdinalTorchClassifier(**settings).fit(rows, Y)
+    torch.manual_seed(0)
+    coo = OrdinalTorchClassifier(**settings).fit(scipy.sparse.coo_array(rows), Y)
+    np.testing.assert_array_equal(_weights(coo), _weights(dense))
+    np.testing.assert_array_equal(coo.predict_proba(scipy.sparse.csc_matrix(rows)), dense.predict_proba(rows))
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_the_noise_of_sparse_rows_is_estimated_and_they_are_not_centered() -> None:
+    rows = scipy.sparse.csr_matrix(np.where(np.abs(SCALED) > 0.2, SCALED, 0))
+    model = OrdinalTorchClassifier(noise="estimate", **FAST).fit(rows, Y)
+    assert model.noise_.source == "estimated"
+    assert np.abs(model.predict(rows) - Y).mean() < 0.5
 
 
 def test_images_go_through_a_convolution() -> None:

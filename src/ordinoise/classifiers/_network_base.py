@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import Tags
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_number, complain
 from ordinoise.classifiers.base import OrdinalClassifierBase
@@ -52,6 +53,11 @@ class NetworkClassifierBase(OrdinalClassifierBase):
     n_iter_: int
     n_updates_: int
     threshold_inversions_: int
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     @abstractmethod
     def _logits(self, X: Any) -> Floats:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import validate_data
 
+from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, as_choice, as_count, as_number, complain
 from ordinoise.columns.refusals import one_sentence
 from ordinoise.crossfit import center_and_scale, split_rows
@@ -88,10 +89,11 @@ def array_task(
     noise_seed, seed = rng.integers(2**31, size=2).tolist()
     features = checked_inputs(model, X, reset=reset)
     stated = model.classes if classes is None else classes
-    ordered, ranks = model._checked_labels(_as_numpy(y), len(features), stated)
-    column = np.empty((len(features), 1))
+    n_samples = features.shape[0]
+    ordered, ranks = model._checked_labels(_as_numpy(y), n_samples, stated)
+    column = np.empty((n_samples, 1))
     weights = model._checked_weights(sample_weight, _as_numpy(y), column, model.class_weight)
-    groups = as_groups(together, len(features))
+    groups = as_groups(together, n_samples)
     noise, index = resolve_noise(
         model.noise, _estimation_inputs(model, features), ranks, len(ordered), raters, noise_seed,
         base=_base_parameters(model), groups=groups,
@@ -109,9 +111,10 @@ def array_task(
         stopping = _validation_batches(model, validation, ordered, noise)
     center, scale = None, None
     if standardizes(model):
-        if np.ndim(features) != 2:
+        if features.ndim != 2:
             raise complain("standardize", "be False for inputs that are not rows of numbers", "True")
-        center, scale = center_and_scale(np.asarray(_as_numpy(features)), rows, weights)
+        table = features if is_sparse(features) else np.asarray(_as_numpy(features))
+        center, scale = center_and_scale(table, rows, weights)
     frequencies = np.bincount(ranks[rows], weights=weights[rows], minlength=len(ordered))
     return Task(ordered, noise, training, stopping, frequencies.astype(np.float64), center, scale, len(rows))
 
@@ -279,7 +282,7 @@ def _validation_batches(model: OrdinalTorchClassifier, validation: Any, classes:
     if not isinstance(validation, tuple) or len(validation) != 2 or noise.per != "all":
         raise complain("validation", "be a dataset, or a pair (X, y) without raters", type(validation).__name__)
     features = checked_inputs(model, validation[0], reset=False)
-    _, ranks = model._checked_labels(_as_numpy(validation[1]), len(features), classes)
+    _, ranks = model._checked_labels(_as_numpy(validation[1]), features.shape[0], classes)
     return array_batches(features, ranks, np.ones(len(ranks)), None, np.arange(len(ranks)), 1024, False, 0)
 
 
@@ -287,7 +290,7 @@ def _estimation_inputs(model: OrdinalTorchClassifier, features: Any) -> Any:
     """What a noise estimator is fitted to: rows of numbers, or the inputs unchanged if the module itself predicts."""
     if as_choice("estimate_with", model.estimate_with, ("features", "module")) == "module":
         return features
-    if getattr(model.noise, "base_estimator", None) is not None:
+    if is_sparse(features) or getattr(model.noise, "base_estimator", None) is not None:
         return features
     return np.asarray(_as_numpy(features)).reshape(len(features), -1)
 

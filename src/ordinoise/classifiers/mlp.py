@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_generator, complain
@@ -250,11 +249,6 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
 
     def _thresholds(self) -> Floats | None:
         return self.network_.thresholds if hasattr(self, "network_") else None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _check_settings(self, n_classes: int) -> None:
         self._check_losses()

@@ -179,7 +179,7 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
 
         Parameters
         ----------
-        X : array, frame, tensor or dataset
+        X : array, sparse matrix, frame, tensor or dataset
             Finite numbers of shape (n_samples, n_features), or of more dimensions where the module takes them; a
             tensor goes to the module unchanged. A map-style or iterable dataset, or a `ParquetStream`, yields
             ``(x, label[, weight[, rater]])``. The predicting methods take the same and ignore the labels.

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset, default_collate
 
+from ordinoise._sparse import as_csr
 from ordinoise._validation import Ints, complain
 
 ReadSample = Callable[[Any], "Batch"]
@@ -48,13 +49,25 @@ class Batches(Protocol):
         """The share of one process in the batches of an epoch, from batch `start` on."""
 
 
+class SparseRows:
+    """Rows of a sparse matrix, which become a dense tensor of float32 when they are taken."""
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix = as_csr(matrix)
+        self.shape = self._matrix.shape
+
+    def __getitem__(self, rows: slice | Tensor) -> Tensor:
+        some = self._matrix[rows if isinstance(rows, slice) else rows.numpy()]
+        return torch.from_numpy(some.astype(np.float32).toarray())
+
+
 @dataclass(frozen=True, eq=False)
 class ArrayBatches:
     """Batches of samples in memory.
 
     Parameters
     ----------
-    inputs : tensor of shape (n_samples, ...)
+    inputs : tensor of shape (n_samples, ...) or SparseRows
     labels : tensor of int, shape (n_samples,)
         Recorded labels 0..K-1.
     weights : tensor of shape (n_samples,)
@@ -69,7 +82,7 @@ class ArrayBatches:
         Seed of that order.
     """
 
-    inputs: Tensor
+    inputs: Tensor | SparseRows
     labels: Tensor
     weights: Tensor
     raters: Tensor | None

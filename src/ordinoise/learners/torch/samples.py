@@ -13,9 +13,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
+from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, Ints, as_floats, as_ranks, complain
 from ordinoise.labels import ranks_of
-from ordinoise.learners.torch.batches import ArrayBatches, Batch, Batches, DatasetBatches, IterableBatches, moved
+from ordinoise.learners.torch.batches import (
+    ArrayBatches,
+    Batch,
+    Batches,
+    DatasetBatches,
+    IterableBatches,
+    SparseRows,
+    moved,
+)
 from ordinoise.learners.torch.heads import OrdinalModule
 from ordinoise.learners.torch.modules import MLP
 from ordinoise.learners.torch.parquet import ParquetStream, StreamBatches
@@ -69,10 +78,12 @@ def is_tensor(X: Any) -> bool:
     return isinstance(X, Tensor)
 
 
-def as_input(X: Any) -> Tensor:
-    """A tensor unchanged, anything else as a float32 tensor."""
+def as_input(X: Any) -> Tensor | SparseRows:
+    """A tensor unchanged, anything else as a float32 tensor; a sparse matrix becomes one batch by batch."""
     if isinstance(X, Tensor):
         return X
+    if is_sparse(X):
+        return SparseRows(X)
     return torch.from_numpy(np.array(X, dtype=np.float32, order="C"))
 
 
@@ -148,8 +159,8 @@ def logits_of(model: OrdinalModule, X: Any, *, score: bool = False) -> Floats:
 def _inputs(X: Any) -> Iterator[Any]:
     """Inputs in blocks of rows, without the labels that a dataset may hold."""
     if not is_dataset(X):
-        tensor = as_input(X)
-        yield from torch.split(tensor, PREDICTED_ROWS)
+        rows = as_input(X)
+        yield from (rows[start : start + PREDICTED_ROWS] for start in range(0, rows.shape[0], PREDICTED_ROWS))
         return
     if isinstance(X, ParquetStream):
         yield from (torch.from_numpy(columns[0]) for columns in X.tables())
