@@ -310,7 +310,10 @@ class OrdinalClassifier(TableClassifierBase):
     def _training_table(self, X: Any, features: Any, rows: Ints) -> Table:
         """The chosen rows for the learners; learns medians, frequent categories and n-grams."""
         self.reads_sparse_ = is_sparse(features)
-        dense = np.empty((len(rows), 0)) if self.reads_sparse_ else features[rows]
+        if self.reads_sparse_:
+            dense = np.empty((len(rows), 0))
+        else:  # a copy of some rows; all of them need none
+            dense = features[rows] if len(rows) < len(features) else np.ascontiguousarray(features)
         self.filling_ = Filling.of(dense, self.columns_.categories)
         cells = [[column[row] for row in rows] for column in self.columns_.cells(X)]
         self.reading_, counts = Reading.of(cells)

@@ -48,7 +48,8 @@ LARGER_TABLE = 32_000
 """Above this there are four folds, and "auto" has no large network and no softmax trees, which add little there
 (decision 0024)."""
 MANY_ROWS = 100_000
-"""Above this trees have more leaves and fewer rounds, and there are three folds; a round number, chosen by no run."""
+"""Above this trees have more leaves and fewer rounds, networks learn from this many rows, and there are three folds; a
+round number, chosen by no run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +71,11 @@ class Recorded:
     def n_classes(self) -> int:
         """Number of classes."""
         return self.matrices.shape[1]
+
+    def rows(self, rows: Ints) -> Recorded:
+        """Some of the rows."""
+        index, groups = (None if numbers is None else numbers[rows] for numbers in (self.index, self.groups))
+        return Recorded(self.table.rows(rows), self.ranks[rows], self.weights[rows], self.matrices, index, groups)
 
     def with_trusted(self, trusted: VerifiedRanks) -> Recorded:
         """The same with verified labels: their record is what was recorded and verified together."""
@@ -140,7 +146,7 @@ class NetworkModel:
 
     def probabilities(self, table: Table) -> Floats:
         """Probability of each true class, shape (n_samples, n_classes)."""
-        return class_probabilities(self.network.logits(table.dense))
+        return np.concatenate([class_probabilities(self.network.logits(part)) for part in table.dense_parts()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +207,7 @@ class NetworkCandidate:
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimize the forward loss."""
+        data, rows, held_out = _at_most_many(data, rows, held_out, seed)
         rng, dense = np.random.default_rng(seed), data.table.dense
         network = self.start or _random_network(self.hidden_layer_sizes, data, rows, rng)
         batch_size = self.batch_size or automatic_batch_size(len(rows))
@@ -225,8 +232,9 @@ class LinearCandidate:
         """The same learner, its search started at a fitted model."""
         return replace(self, start=model.network) if isinstance(model, NetworkModel) else self
 
-    def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:  # noqa: ARG002
+    def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimize the forward loss."""
+        data, rows, _ = _at_most_many(data, rows, held_out, seed)
         rng = np.random.default_rng(seed)
         network = self.start or _random_network((), data, rows, rng)
         some = rows if len(rows) <= self.most_rows else np.sort(rng.choice(rows, self.most_rows, replace=False))
@@ -245,7 +253,7 @@ class SharesCandidate:
             coding = data.table.coding(rows)
             return Fitted(SparseModel(_sparse_start(data, rows, "ordered"), coding), ())
         network = initial_network(
-            Architecture(data.table.dense.shape[1], data.n_classes, ()),
+            Architecture(data.table.n_columns, data.n_classes, ()),
             np.random.default_rng(seed),
             class_frequencies=np.bincount(data.ranks[rows], data.weights[rows], minlength=data.n_classes),
         )
@@ -387,6 +395,17 @@ def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]
         softmax = replace(softmax, patience=10)
         ordered = replace(ordered, settings=replace(settings, learning_rate=0.15))
     return {"softmax trees": softmax, "ordered trees": replace(ordered, max_rounds=300 if many else 1000)}
+
+
+def _at_most_many(data: Recorded, rows: Ints, held_out: Ints, seed: int) -> tuple[Recorded, Ints, Ints]:
+    """The same; of more rows `MANY_ROWS` drawn at random and a quarter as many held out, with their new numbers."""
+    if len(data.ranks) <= MANY_ROWS:
+        return data, rows, held_out
+    rng = np.random.default_rng((seed, MANY_ROWS))  # another than the learner's own
+    kept = (np.sort(rng.permutation(some)[:most]) for some, most in ((rows, MANY_ROWS), (held_out, MANY_ROWS // 4)))
+    few, few_held_out = kept
+    numbers = np.arange(len(few) + len(few_held_out))
+    return data.rows(np.concatenate([few, few_held_out])), numbers[: len(few)], numbers[len(few) :]
 
 
 def _random_network(sizes: tuple[int, ...], data: Recorded, rows: Ints, rng: np.random.Generator) -> Network:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from .stream import FeatureStream
 from .trees import grown_trees
 
 METRIC = "loss"
+NO_FEATURES = np.empty((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +117,14 @@ def train(
     offsets = [objective.first_offsets(class_frequencies)]
     params = settings.for_lightgbm(objective.n_scores, seed)
     data = _dataset(sample, settings, params)
+    sample = replace(sample, features=NO_FEATURES)  # they are in bins now
     curve: dict[str, Any] = {}
     stopping: dict[str, Any] = {}
     if validation is not None:
+        held_out = _dataset(validation, settings, params, reference=data)
+        validation = replace(validation, features=NO_FEATURES)
         stopping = {
-            "valid_sets": [_dataset(validation, settings, params, reference=data)],
+            "valid_sets": [held_out],
             "valid_names": [METRIC],
             "feval": _loss_of(validation, objective, offsets),
             "callbacks": [lightgbm.early_stopping(patience, verbose=False), lightgbm.record_evaluation(curve)],
@@ -143,5 +147,5 @@ def _dataset(sample: Sample, settings: BoosterSettings, params: dict[str, Any], 
         label=sample.cells,
         categorical_feature=list(settings.categorical),
         reference=reference,
-        params=params,
-    )
+        params=params | {"objective": "none"},  # with another, LightGBM refuses several scores per row
+    ).construct()
