@@ -268,7 +268,7 @@ def test_many_rows_are_left_to_one_head_of_trees_one_network_and_fewer_folds() -
     assert networks[8000] == ["linear network", "large network"]
     assert networks[32_001] == ["linear network", "small network"]
     rng = np.random.default_rng(0)
-    for n_rows, n_folds in ((100_001, 3), (100_000, 4), (32_000, 5)):
+    for n_rows, n_folds in ((400_001, 2), (100_001, 3), (100_000, 4), (32_000, 5)):
         assert OrdinalClassifier()._folds(np.zeros(n_rows, dtype=np.int64), rng).max() == n_folds - 1
 
 

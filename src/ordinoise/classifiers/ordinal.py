@@ -90,7 +90,8 @@ class OrdinalClassifier(TableClassifierBase):
     text_features : "auto", sequence or None, default="auto"
         Columns that hold free text; "auto" takes the columns of a frame with three words per cell or more.
     n_folds : int, optional
-        Parts of the data, each held out in turn; by default 5; 4 above 32,000 rows, and 3 above 100,000.
+        Parts of the data, each held out in turn; by default 5; 4 above 32,000 rows, 3 above 100,000,
+        and 2 above 400,000.
     n_rounds : int, optional
         How often the folds are drawn; by default twice below 1000 rows and once above.
     n_jobs : int, optional

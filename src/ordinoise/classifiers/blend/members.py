@@ -50,6 +50,8 @@ LARGER_TABLE = 32_000
 MANY_ROWS = 100_000
 """Above this trees have more leaves and fewer rounds, networks learn from this many rows, and there are three folds; a
 round number, chosen by no run."""
+MOST_ROWS = 400_000
+"""Above this there are two folds (decision 0024)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +340,7 @@ def continued(candidate: Candidate, model: Model, data: Recorded) -> Candidate:
 
 def usual_folds(n_samples: int) -> int:
     """Number of folds: a model that learns from many rows hardly misses those that are held out."""
-    return 5 if n_samples <= LARGER_TABLE else 4 if n_samples <= MANY_ROWS else 3
+    return 5 if n_samples <= LARGER_TABLE else 4 if n_samples <= MANY_ROWS else 3 if n_samples <= MOST_ROWS else 2
 
 
 def dense_candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
