@@ -127,10 +127,14 @@ class Model(Protocol):
 
 
 class Fitted(NamedTuple):
-    """A fitted learner, and the loss of the held-out rows after each epoch or round (empty if not stopped by it)."""
+    """A fitted learner, and the loss of the held-out rows after each epoch or round (empty if not stopped by it).
+
+    `held_out` are the model's probabilities of the held-out rows, if they are known already.
+    """
 
     model: Model
     curve: Sequence[float]
+    held_out: Floats | None = None
 
 
 class Candidate(Protocol):
@@ -178,7 +182,11 @@ class TreesModel:
 
     def probabilities(self, table: Table) -> Floats:
         """Probability of each true class, shape (n_samples, n_classes)."""
-        found = np.exp(self.ensemble.log_probabilities(table.features))
+        return self.of_scores(self.ensemble.scores(table.features))
+
+    def of_scores(self, scores: Floats) -> Floats:
+        """The same from the sums of the trees."""
+        found = np.exp(OBJECTIVES[self.ensemble.head].log_probabilities(scores, self.ensemble.offsets))
         found /= found.sum(axis=1, keepdims=True)
         if self.records is None:
             return found
@@ -313,7 +321,9 @@ class TreesCandidate:
                 sample.rows(rows), objective, _class_frequencies(data, rows), settings,
                 n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=self.patience,
             )  # fmt: skip
-        return Fitted(TreesModel(training.ensemble), training.validation_curve)
+        model = TreesModel(training.ensemble)
+        assert training.validation_scores is not None
+        return Fitted(model, training.validation_curve, model.of_scores(training.validation_scores))
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,10 @@ class _Work:
         fitted = None if self._finished is None else self._finished.read(task.name, task.number)
         if fitted is None:
             fitted = self._fit_anew(task, held_out)
-        return fitted, held_out, fitted.model.probabilities(self._data.table.rows(held_out))
+        found = fitted.held_out
+        if found is None:
+            found = fitted.model.probabilities(self._data.table.rows(held_out))
+        return fitted, held_out, found
 
     def _fit_anew(self, task: _Task, held_out: Ints) -> Fitted:
         candidate, begun = self._candidates[task.name], time.monotonic()
