@@ -268,7 +268,7 @@ def test_many_rows_are_left_to_one_head_of_trees_one_network_and_fewer_folds() -
     assert networks[8000] == ["linear network", "large network"]
     assert networks[32_001] == ["linear network", "small network"]
     rng = np.random.default_rng(0)
-    for n_rows, n_folds in ((400_001, 2), (100_001, 3), (100_000, 4), (32_000, 5)):
+    for n_rows, n_folds in ((800_001, 2), (800_000, 3), (100_000, 4), (32_000, 5)):
         assert OrdinalClassifier()._folds(np.zeros(n_rows, dtype=np.int64), rng).max() == n_folds - 1
 
 
@@ -322,9 +322,14 @@ def test_of_many_rows_only_a_part_is_made_dense_at_a_time(monkeypatch: pytest.Mo
     frame, labels = _frame(600)
     whole = OrdinalClassifier("mlp", noise=None, **FAST).fit(frame, labels)
     expected = whole.predict_proba(frame)
-    n_rows = []
+    n_rows: list[int] = []
     made = Filling.dense
-    monkeypatch.setattr(Filling, "dense", lambda rule, rows: n_rows.append(len(rows)) or made(rule, rows))
+
+    def counted(rule: Filling, rows: Any) -> Any:
+        n_rows.append(len(rows))
+        return made(rule, rows)
+
+    monkeypatch.setattr(Filling, "dense", counted)
     for module in (members, mixture):
         monkeypatch.setattr(module, "MANY_ROWS", 100)
     for module in (table, mixture):

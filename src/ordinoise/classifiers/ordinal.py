@@ -91,7 +91,7 @@ class OrdinalClassifier(TableClassifierBase):
         Columns that hold free text; "auto" takes the columns of a frame with three words per cell or more.
     n_folds : int, optional
         Parts of the data, each held out in turn; by default 5; 4 above 32,000 rows, 3 above 100,000,
-        and 2 above 400,000.
+        and 2 above 800,000.
     n_rounds : int, optional
         How often the folds are drawn; by default twice below 1000 rows and once above.
     n_jobs : int, optional

@@ -11,7 +11,8 @@ from ordinoise.learners.boosting.objective import ForwardObjective, ForwardOrder
 
 def test_the_numbers_of_a_table_are_free_while_trees_grow_on_its_bins() -> None:
     rng = np.random.default_rng(0)
-    kept, are_free = [], []
+    kept: list[weakref.ref[Any]] = []
+    are_free: list[bool] = []
 
     class Watching(ForwardOrdered):
         def slopes(self, scores: Floats, offsets: Floats, cells: Ints, weights: Floats) -> Any:

@@ -50,7 +50,7 @@ LARGER_TABLE = 32_000
 MANY_ROWS = 100_000
 """Above this trees have more leaves and fewer rounds, networks learn from this many rows, and there are three folds; a
 round number, chosen by no run."""
-MOST_ROWS = 400_000
+MOST_ROWS = 800_000
 """Above this there are two folds (decision 0024)."""
 
 
@@ -303,23 +303,26 @@ class SparseCandidate:
 
 @dataclass(frozen=True)
 class TreesCandidate:
-    """Gradient-boosted trees, stopped by the held-out rows; under a correction their steps may be longer."""
+    """Gradient-boosted trees, stopped by the held-out rows; under a correction with other steps and patience."""
 
     head: str
     settings: BoosterSettings
     max_rounds: int = 1000
     patience: int = 30
     corrected_rate: float = 0.1
+    corrected_patience: int = 30
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimize the forward loss."""
-        settings = replace(self.settings, learning_rate=self.corrected_rate) if data.is_corrected else self.settings
+        settings, patience = self.settings, self.patience
+        if data.is_corrected:
+            settings, patience = replace(settings, learning_rate=self.corrected_rate), self.corrected_patience
         objective = OBJECTIVES[self.head](data.matrices)
         sample = Sample(data.table.features, objective.cells(data.ranks, data.index), data.weights)
         with trained_by_lightgbm(sample.features):
             training = grow(
                 sample.rows(rows), objective, _class_frequencies(data, rows), settings,
-                n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=self.patience,
+                n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=patience,
             )  # fmt: skip
         model = TreesModel(training.ensemble)
         assert training.validation_scores is not None
@@ -380,11 +383,14 @@ def _many_networks(n_samples: int) -> dict[str, Candidate]:
     large, batch = n_samples >= LARGE_TABLE, min(256, n_samples // 125)
     rate, patience, epochs = (0.006, 8, 60) if large else (0.003, 15, 200)
     common: dict[str, Any] = {"stops": True, "patience": patience, "averages": True, "max_epochs": epochs}
-    return {
+    found: dict[str, Candidate] = {
         "linear network": LinearCandidate(),
         "small network": NetworkCandidate((32,), rate, batch_size=max(16, batch), **common),
-        "large network": NetworkCandidate((64, 64), rate, batch_size=max(64, batch), **common),
     }
+    if large:
+        rate, batch, common["patience"] = 0.01, 256, 6
+    found["large network"] = NetworkCandidate((64, 64), rate, batch_size=max(64, batch), **common)
+    return found
 
 
 def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
@@ -400,12 +406,16 @@ def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]
         n_jobs=1,
     )
     # A noisy record tells less than a true one, so that the correction needs more rounds of the same step.
-    common: dict[str, Any] = {"patience": 30 if few else 20, "corrected_rate": 0.1 if few else 0.2}
+    patience = 30 if few else 20
+    common: dict[str, Any] = {"patience": patience, "corrected_patience": patience}
+    common["corrected_rate"] = 0.1 if few else 0.2
     softmax, ordered = (TreesCandidate(head, settings, **common) for head in ("softmax", "ordered"))
     if n_samples >= LARGE_TABLE:
         # With many rows held out these end where they would with more patience, and a round of softmax grows K trees.
-        softmax = replace(softmax, patience=10)
+        softmax = replace(softmax, patience=10, corrected_patience=10)
         ordered = replace(ordered, settings=replace(settings, learning_rate=0.15))
+    if LARGE_TABLE <= n_samples <= LARGER_TABLE:  # where several learners make up for each other's haste
+        softmax, ordered = replace(softmax, patience=6), replace(ordered, patience=10, corrected_rate=0.25)
     return {"softmax trees": softmax, "ordered trees": replace(ordered, max_rounds=300 if many else 1000)}
 
 
@@ -414,10 +424,9 @@ def _at_most_many(data: Recorded, rows: Ints, held_out: Ints, seed: int) -> tupl
     if len(data.ranks) <= MANY_ROWS:
         return data, rows, held_out
     rng = np.random.default_rng((seed, MANY_ROWS))  # another than the learner's own
-    kept = (np.sort(rng.permutation(some)[:most]) for some, most in ((rows, MANY_ROWS), (held_out, MANY_ROWS // 4)))
-    few, few_held_out = kept
-    numbers = np.arange(len(few) + len(few_held_out))
-    return data.rows(np.concatenate([few, few_held_out])), numbers[: len(few)], numbers[len(few) :]
+    few, others = (rng.permutation(rows)[:MANY_ROWS], rng.permutation(held_out)[: MANY_ROWS // 4])
+    numbers = np.arange(len(few) + len(others))
+    return data.rows(np.concatenate([few, others])), numbers[: len(few)], numbers[len(few) :]
 
 
 def _random_network(sizes: tuple[int, ...], data: Recorded, rows: Ints, rng: np.random.Generator) -> Network:

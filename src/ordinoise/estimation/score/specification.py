@@ -43,8 +43,9 @@ def predictable_surprise(features: Any, expected: Floats, ranks: Ints, seed: int
     if len(ranks) < FEWEST_ROWS:
         return 0.0
     rng = np.random.default_rng(seed)
-    is_few = len(ranks) <= MOST_ROWS
-    rows = slice(None) if is_few else np.sort(rng.choice(len(ranks), MOST_ROWS, replace=False))
+    rows: slice | Ints = slice(None)
+    if len(ranks) > MOST_ROWS:
+        rows = np.sort(rng.choice(len(ranks), MOST_ROWS, replace=False))
     features = features(rows) if callable(features) else features[rows]
     expected, ranks, groups = expected[rows], ranks[rows], None if groups is None else groups[rows]
     surprise = _surprise(expected, ranks)
