@@ -22,6 +22,7 @@ from ordinoise.crossfit import n_workers
 FEWEST_KEPT, LEAST_SECONDS = 2000, 0.5
 """Rows and time from which on a fit is kept in a file: round numbers, well above what the file costs."""
 
+LEAST = 1e-300  # a share of zero would have no logarithm
 FLOOR = 1e-12  # a record of predicted probability 0 then costs 28 in log-likelihood instead of infinity
 PSEUDO_COUNT = 3.0
 """Prior rows in favor of each candidate: with few rows the weights stay near equal (decision 0011)."""
@@ -135,7 +136,8 @@ def blend_weights(evidence: Mapping[str, Floats], sample_weight: Floats, *, drop
         shares = softmax(free)
         mixture = likelihoods @ shares
         counts = rows @ (likelihoods * shares / mixture[:, None]) + PSEUDO_COUNT
-        value = -rows @ np.log(mixture) - PSEUDO_COUNT * np.log(shares).sum()
+        # A first step by the slope of a million rows is so long that a share underflows.
+        value = -rows @ np.log(mixture) - PSEUDO_COUNT * np.log(np.maximum(shares, LEAST)).sum()
         return float(value), counts.sum() * shares - counts
 
     shares = softmax(minimize(loss_and_slope, np.zeros(len(evidence)), jac=True, method="BFGS").x)
