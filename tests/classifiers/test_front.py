@@ -258,13 +258,6 @@ def test_progress_is_shown_on_standard_error_only(capsys: pytest.CaptureFixture[
     assert capsys.readouterr().out == ""
 
 
-def test_the_weights_of_a_million_rows_are_found_without_a_warning() -> None:
-    rng = np.random.default_rng(0)
-    good = rng.uniform(0.3, 0.9, size=1_000_000)
-    evidence = {"good": good, "bad": 0.1 * good, "worse": np.full(len(good), 1e-6)}
-    assert blend_weights(evidence, np.ones(len(good)), drop=True) == {"good": 1.0, "bad": 0.0, "worse": 0.0}
-
-
 def test_many_rows_are_left_to_one_head_of_trees_one_network_and_fewer_folds() -> None:
     assert "softmax trees" not in dense_candidates("boosting", 100_001, ())
     assert "softmax trees" in dense_candidates("boosting", 100_000, ())
