@@ -12,11 +12,13 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ordinoise import AnchorPoints, adjacent, corrupt, inverse_decay
+from ordinoise.classifiers.blend import members, mixture, table
 from ordinoise.classifiers.blend.members import Recorded, dense_candidates
 from ordinoise.classifiers.blend.mixture import blend_weights
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.estimation import IdentifiabilityWarning
+from ordinoise.estimation.score import specification
 from ordinoise.labels import Verified, trusted_ranks
 from sklearn_failures import TEXT_CHECKS
 
@@ -267,7 +269,7 @@ def test_many_rows_are_left_to_one_head_of_trees_one_network_and_fewer_folds() -
     assert networks[8000] == ["linear network", "large network"]
     assert networks[32_001] == ["linear network", "small network"]
     rng = np.random.default_rng(0)
-    for n_rows, n_folds in ((100_001, 3), (100_000, 4), (32_000, 5)):
+    for n_rows, n_folds in ((800_001, 2), (800_000, 3), (100_000, 4), (32_000, 5)):
         assert OrdinalClassifier()._folds(np.zeros(n_rows, dtype=np.int64), rng).max() == n_folds - 1
 
 
@@ -314,6 +316,33 @@ def test_networks_get_medians_flags_and_one_column_a_category() -> None:
     filling = Filling.of(np.array([[1.0, 0.0], [3.0, 1.0], [nan, 1.0], [5.0, nan]]), [1])
     dense = filling.dense(np.array([[nan, 1.0], [2.0, 7.0]]))
     np.testing.assert_array_equal(dense, [[3, 1, 0, 1], [2, 0, 0, 0]])
+    assert filling.n_columns(2) == dense.shape[1]
+
+
+def test_of_many_rows_only_a_part_is_made_dense_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame, labels = _frame(600)
+    whole = OrdinalClassifier("mlp", noise=None, **FAST).fit(frame, labels)
+    expected = whole.predict_proba(frame)
+    n_rows: list[int] = []
+    made = Filling.dense
+
+    def counted(rule: Filling, rows: Any) -> Any:
+        n_rows.append(len(rows))
+        return made(rule, rows)
+
+    monkeypatch.setattr(Filling, "dense", counted)
+    for module in (members, mixture):
+        monkeypatch.setattr(module, "MANY_ROWS", 100)
+    for module in (table, mixture):
+        monkeypatch.setattr(module, "DENSE_ROWS", 120)
+    monkeypatch.setattr(specification, "MOST_ROWS", 80)
+    np.testing.assert_allclose(whole.predict_proba(frame), expected, rtol=1e-12)
+    assert max(n_rows) == 120
+    recorded = corrupt(labels, inverse_decay(3, 0.2), 0)
+    for learner in ("auto", "boosting"):
+        n_rows.clear()
+        OrdinalClassifier(learner, answer="corrected", **FAST).fit(frame, recorded)
+        assert 0 < max(n_rows) <= 125  # 100 rows to learn from and 25 held out
 
 
 BAD: list[tuple[dict[str, Any], str]] = [

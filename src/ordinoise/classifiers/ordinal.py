@@ -90,7 +90,8 @@ class OrdinalClassifier(TableClassifierBase):
     text_features : "auto", sequence or None, default="auto"
         Columns that hold free text; "auto" takes the columns of a frame with three words per cell or more.
     n_folds : int, optional
-        Parts of the data, each held out in turn; by default 5; 4 above 32,000 rows, and 3 above 100,000.
+        Parts of the data, each held out in turn; by default 5; 4 above 32,000 rows, 3 above 100,000,
+        and 2 above 800,000.
     n_rounds : int, optional
         How often the folds are drawn; by default twice below 1000 rows and once above.
     n_jobs : int, optional
@@ -310,7 +311,10 @@ class OrdinalClassifier(TableClassifierBase):
     def _training_table(self, X: Any, features: Any, rows: Ints) -> Table:
         """The chosen rows for the learners; learns medians, frequent categories and n-grams."""
         self.reads_sparse_ = is_sparse(features)
-        dense = np.empty((len(rows), 0)) if self.reads_sparse_ else features[rows]
+        if self.reads_sparse_:
+            dense = np.empty((len(rows), 0))
+        else:  # a copy of some rows; all of them need none
+            dense = features[rows] if len(rows) < len(features) else np.ascontiguousarray(features)
         self.filling_ = Filling.of(dense, self.columns_.categories)
         cells = [[column[row] for row in rows] for column in self.columns_.cells(X)]
         self.reading_, counts = Reading.of(cells)

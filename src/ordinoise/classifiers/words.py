@@ -127,7 +127,7 @@ def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints
     ]
     whole = np.sum([share for share, _ in parts], axis=0)
     for share, one in parts:
-        start = table.dense.shape[1] if table.features.shape[1] else 0
+        start = table.filling.n_columns(table.features.shape[1])
         for some, weights, total in zip(table.counts, one.coding, totals, strict=True):
             coded = some.weighted(weights)
             of_row = np.repeat(share / whole, np.diff(coded.indptr))

@@ -123,6 +123,8 @@ def _is_name(column: ColumnFindings, n_rows: int) -> bool:
 def _holds_grades(column: pl.Series, name: str, target: str, ranks: Ints, classes: Sequence[Any]) -> bool:
     """Whether a column has the grades of the target, nearly all of them, and agrees with it beyond chance."""
     values = _typed(column)
+    if values.drop_nulls().n_unique() > len(classes):
+        return False
     texts = as_text(values.cast(pl.Int64) if values.dtype.is_float() and _is_whole(values) else values)
     places = {str(grade): rank for rank, grade in enumerate(classes)}
     given = texts.drop_nulls().unique().to_list()
@@ -156,10 +158,11 @@ def _gives_away(column: pl.Series, found: ColumnFindings, ranks: Ints) -> bool:
 
     if len(ranks) < FEWEST or np.bincount(ranks).max() > 0.9 * len(ranks) or found.n_distinct < 2:
         return False
-    values = _codes(column).astype(np.float64) if found.kind == "category" else _numbers(column, found.kind)
     chosen = np.random.default_rng(0).permutation(len(ranks))[:MOST_FOR_TREE]
+    column, ranks = column[chosen], ranks[chosen]
+    values = _codes(column).astype(np.float64) if found.kind == "category" else _numbers(column, found.kind)
     # Places among the distinct values: the tree rounds numbers to single precision, and refuses very large ones.
-    places, ranks = np.unique(values[chosen], return_inverse=True)[1][:, None], ranks[chosen]
+    places = np.unique(values, return_inverse=True)[1][:, None]
     half = len(ranks) // 2
     leaves = min(max(4 * (int(ranks.max()) + 1), found.n_distinct if found.kind == "category" else 0), 200)
     tree = DecisionTreeClassifier(max_leaf_nodes=leaves, random_state=0).fit(places[:half], ranks[:half])

@@ -51,7 +51,10 @@ LARGER_TABLE = 32_000
 """Above this there are four folds, and "auto" has no large network and no softmax trees, which add little there
 (decision 0024)."""
 MANY_ROWS = 100_000
-"""Above this trees have more leaves and fewer rounds, and there are three folds; a round number, chosen by no run."""
+"""Above this trees have more leaves and fewer rounds, networks learn from this many rows, and there are three folds; a
+round number, chosen by no run."""
+MOST_ROWS = 800_000
+"""Above this there are two folds (decision 0024)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +76,11 @@ class Recorded:
     def n_classes(self) -> int:
         """Number of classes."""
         return self.matrices.shape[1]
+
+    def rows(self, rows: Ints) -> Recorded:
+        """Some of the rows."""
+        index, groups = (None if numbers is None else numbers[rows] for numbers in (self.index, self.groups))
+        return Recorded(self.table.rows(rows), self.ranks[rows], self.weights[rows], self.matrices, index, groups)
 
     def with_trusted(self, trusted: VerifiedRanks) -> Recorded:
         """The same with verified labels: their record is what was recorded and verified together."""
@@ -122,10 +130,14 @@ class Model(Protocol):
 
 
 class Fitted(NamedTuple):
-    """A fitted learner, and the loss of the held-out rows after each epoch or round (empty if not stopped by it)."""
+    """A fitted learner, and the loss of the held-out rows after each epoch or round (empty if not stopped by it).
+
+    `held_out` are the model's probabilities of the held-out rows, if they are known already.
+    """
 
     model: Model
     curve: Sequence[float]
+    held_out: Floats | None = None
 
 
 class Candidate(Protocol):
@@ -143,7 +155,7 @@ class NetworkModel:
 
     def probabilities(self, table: Table) -> Floats:
         """Probability of each true class, shape (n_samples, n_classes)."""
-        return class_probabilities(self.network.logits(table.dense))
+        return np.concatenate([class_probabilities(self.network.logits(part)) for part in table.dense_parts()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +185,11 @@ class TreesModel:
 
     def probabilities(self, table: Table) -> Floats:
         """Probability of each true class, shape (n_samples, n_classes)."""
-        found = np.exp(self.ensemble.log_probabilities(table.features))
+        return self.of_scores(self.ensemble.scores(table.features))
+
+    def of_scores(self, scores: Floats) -> Floats:
+        """The same from the sums of the trees."""
+        found = np.exp(OBJECTIVES[self.ensemble.head].log_probabilities(scores, self.ensemble.offsets))
         found /= found.sum(axis=1, keepdims=True)
         if self.records is None:
             return found
@@ -204,6 +220,7 @@ class NetworkCandidate:
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimize the forward loss."""
+        data, rows, held_out = _at_most_many(data, rows, held_out, seed)
         rng, dense = np.random.default_rng(seed), data.table.dense
         network = self.start or _random_network(self.hidden_layer_sizes, data, rows, rng)
         batch_size = self.batch_size or automatic_batch_size(len(rows))
@@ -228,8 +245,9 @@ class LinearCandidate:
         """The same learner, its search started at a fitted model."""
         return replace(self, start=model.network) if isinstance(model, NetworkModel) else self
 
-    def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:  # noqa: ARG002
+    def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimize the forward loss."""
+        data, rows, _ = _at_most_many(data, rows, held_out, seed)
         rng = np.random.default_rng(seed)
         network = self.start or _random_network((), data, rows, rng)
         some = rows if len(rows) <= self.most_rows else np.sort(rng.choice(rows, self.most_rows, replace=False))
@@ -248,7 +266,7 @@ class SharesCandidate:
             coding = data.table.coding(rows)
             return Fitted(SparseModel(_sparse_start(data, rows, "ordered"), coding), ())
         network = initial_network(
-            Architecture(data.table.dense.shape[1], data.n_classes, ()),
+            Architecture(data.table.n_columns, data.n_classes, ()),
             np.random.default_rng(seed),
             class_frequencies=np.bincount(data.ranks[rows], data.weights[rows], minlength=data.n_classes),
         )
@@ -292,25 +310,30 @@ class SparseCandidate:
 
 @dataclass(frozen=True)
 class TreesCandidate:
-    """Gradient-boosted trees, stopped by the held-out rows; under a correction their steps may be longer."""
+    """Gradient-boosted trees, stopped by the held-out rows; under a correction with other steps and patience."""
 
     head: str
     settings: BoosterSettings
     max_rounds: int = 1000
     patience: int = 30
     corrected_rate: float = 0.1
+    corrected_patience: int = 30
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
         """Minimize the forward loss."""
-        settings = replace(self.settings, learning_rate=self.corrected_rate) if data.is_corrected else self.settings
+        settings, patience = self.settings, self.patience
+        if data.is_corrected:
+            settings, patience = replace(settings, learning_rate=self.corrected_rate), self.corrected_patience
         objective = OBJECTIVES[self.head](data.matrices)
         sample = Sample(data.table.features, objective.cells(data.ranks, data.index), data.weights)
         with trained_by_lightgbm(sample.features):
             training = grow(
                 sample.rows(rows), objective, _class_frequencies(data, rows), settings,
-                n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=self.patience,
+                n_rounds=self.max_rounds, seed=seed, validation=sample.rows(held_out), patience=patience,
             )  # fmt: skip
-        return Fitted(TreesModel(training.ensemble), training.validation_curve)
+        model = TreesModel(training.ensemble)
+        assert training.validation_scores is not None
+        return Fitted(model, training.validation_curve, model.of_scores(training.validation_scores))
 
 
 @dataclass(frozen=True)
@@ -337,7 +360,7 @@ def continued(candidate: Candidate, model: Model, data: Recorded) -> Candidate:
 
 def usual_folds(n_samples: int) -> int:
     """Number of folds: a model that learns from many rows hardly misses those that are held out."""
-    return 5 if n_samples <= LARGER_TABLE else 4 if n_samples <= MANY_ROWS else 3
+    return 5 if n_samples <= LARGER_TABLE else 4 if n_samples <= MANY_ROWS else 3 if n_samples <= MOST_ROWS else 2
 
 
 def dense_candidates(learner: str, n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
@@ -367,11 +390,14 @@ def _many_networks(n_samples: int) -> dict[str, Candidate]:
     large, batch = n_samples >= LARGE_TABLE, min(256, n_samples // 125)
     rate, patience, epochs = (0.006, 8, 60) if large else (0.003, 15, 200)
     common: dict[str, Any] = {"stops": True, "patience": patience, "averages": True, "max_epochs": epochs}
-    return {
+    found: dict[str, Candidate] = {
         "linear network": LinearCandidate(),
         "small network": NetworkCandidate((32,), rate, batch_size=max(16, batch), **common),
-        "large network": NetworkCandidate((64, 64), rate, batch_size=max(64, batch), **common),
     }
+    if large:
+        rate, batch, common["patience"] = 0.01, 256, 6
+    found["large network"] = NetworkCandidate((64, 64), rate, batch_size=max(64, batch), **common)
+    return found
 
 
 def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
@@ -387,13 +413,27 @@ def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]
         n_jobs=1,
     )
     # A noisy record tells less than a true one, so that the correction needs more rounds of the same step.
-    common: dict[str, Any] = {"patience": 30 if few else 20, "corrected_rate": 0.1 if few else 0.2}
+    patience = 30 if few else 20
+    common: dict[str, Any] = {"patience": patience, "corrected_patience": patience}
+    common["corrected_rate"] = 0.1 if few else 0.2
     softmax, ordered = (TreesCandidate(head, settings, **common) for head in ("softmax", "ordered"))
     if n_samples >= LARGE_TABLE:
         # With many rows held out these end where they would with more patience, and a round of softmax grows K trees.
-        softmax = replace(softmax, patience=10)
+        softmax = replace(softmax, patience=10, corrected_patience=10)
         ordered = replace(ordered, settings=replace(settings, learning_rate=0.15))
+    if LARGE_TABLE <= n_samples <= LARGER_TABLE:  # where several learners make up for each other's haste
+        softmax, ordered = replace(softmax, patience=6), replace(ordered, patience=10, corrected_rate=0.25)
     return {"softmax trees": softmax, "ordered trees": replace(ordered, max_rounds=300 if many else 1000)}
+
+
+def _at_most_many(data: Recorded, rows: Ints, held_out: Ints, seed: int) -> tuple[Recorded, Ints, Ints]:
+    """The same; of more rows `MANY_ROWS` drawn at random and a quarter as many held out, with their new numbers."""
+    if len(data.ranks) <= MANY_ROWS:
+        return data, rows, held_out
+    rng = np.random.default_rng((seed, MANY_ROWS))  # another than the learner's own
+    few, others = (rng.permutation(rows)[:MANY_ROWS], rng.permutation(held_out)[: MANY_ROWS // 4])
+    numbers = np.arange(len(few) + len(others))
+    return data.rows(np.concatenate([few, others])), numbers[: len(few)], numbers[len(few) :]
 
 
 def _random_network(sizes: tuple[int, ...], data: Recorded, rows: Ints, rng: np.random.Generator) -> Network:

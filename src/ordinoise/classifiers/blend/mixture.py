@@ -15,13 +15,14 @@ from scipy.special import softmax
 from ordinoise._validation import Floats, Ints
 from ordinoise._warning import for_caller
 from ordinoise.classifiers.blend.finished import FinishedFits
-from ordinoise.classifiers.blend.members import LARGE_TABLE, Candidate, Fitted, Model, Recorded, continued
-from ordinoise.classifiers.blend.table import Table
+from ordinoise.classifiers.blend.members import LARGE_TABLE, MANY_ROWS, Candidate, Fitted, Model, Recorded, continued
+from ordinoise.classifiers.blend.table import DENSE_ROWS, Table
 from ordinoise.crossfit import n_workers
 
 FEWEST_KEPT, LEAST_SECONDS = 2000, 0.5
 """Rows and time from which on a fit is kept in a file: round numbers, well above what the file costs."""
 
+LEAST = 1e-300  # a share of zero would have no logarithm
 FLOOR = 1e-12  # a record of predicted probability 0 then costs 28 in log-likelihood instead of infinity
 PSEUDO_COUNT = 3.0
 """Prior rows in favor of each candidate: with few rows the weights stay near equal (decision 0011)."""
@@ -68,7 +69,8 @@ def average(
     parts = [(weights[name] / len(some), model) for name, some in models.items() if weights[name] > 0 for model in some]
     n_threads = 1 if len(table.features) < FEWEST_FOR_THREADS else n_workers(n_jobs, len(parts))
     total = np.zeros(1)
-    _ = table.dense  # cached here, before threads read it
+    if len(table.features) <= DENSE_ROWS:
+        _ = table.dense  # cached here, before threads read it
     with ThreadPoolExecutor(n_threads) as pool:  # ends with the call: a process forked later inherits no threads
         for one in pool.map(lambda part: part[0] * part[1].probabilities(table), parts):
             total = total + one
@@ -105,7 +107,8 @@ def fitted_blend(
     """
     work = _Work(candidates, data, folds, seed, n_jobs, on_fit, start, finished)
     kept = [name for name in candidates if start is None or not drop or start.weights[name] > 0]
-    if drop and start is None and len(data.ranks) >= LARGE_TABLE:
+    # Of many rows the trees take so long, and the networks so short, that a race would leave processors without work.
+    if drop and start is None and LARGE_TABLE <= len(data.ranks) <= MANY_ROWS:
         kept = work.race(kept)
     work.fit([task for task in work.tasks if task.name in kept])
     models, out_of_fold, curves = work.models, {name: work.out_of_fold[name] for name in kept}, work.curves
@@ -133,7 +136,8 @@ def blend_weights(evidence: Mapping[str, Floats], sample_weight: Floats, *, drop
         shares = softmax(free)
         mixture = likelihoods @ shares
         counts = rows @ (likelihoods * shares / mixture[:, None]) + PSEUDO_COUNT
-        value = -rows @ np.log(mixture) - PSEUDO_COUNT * np.log(shares).sum()
+        # A first step by the slope of a million rows is so long that a share underflows.
+        value = -rows @ np.log(mixture) - PSEUDO_COUNT * np.log(np.maximum(shares, LEAST)).sum()
         return float(value), counts.sum() * shares - counts
 
     shares = softmax(minimize(loss_and_slope, np.zeros(len(evidence)), jac=True, method="BFGS").x)
@@ -176,7 +180,8 @@ class _Work:
         self.out_of_fold = {name: np.zeros((len(data.ranks), data.n_classes)) for name in candidates}
         self.models: dict[str, tuple[Model, ...]] = dict.fromkeys(candidates, ())
         self.curves: dict[str, tuple[Sequence[float], ...]] = dict.fromkeys(candidates, ())
-        _ = data.table.dense  # cached here, before threads read it
+        if len(data.ranks) <= MANY_ROWS:  # above, no learner reads all rows of it
+            _ = data.table.dense  # cached here, before threads read it
 
     def race(self, names: Sequence[str]) -> list[str]:
         """Fit the first fold of these candidates; returns those that have weight there."""
@@ -205,7 +210,10 @@ class _Work:
         fitted = None if self._finished is None else self._finished.read(task.name, task.number)
         if fitted is None:
             fitted = self._fit_anew(task, held_out)
-        return fitted, held_out, fitted.model.probabilities(self._data.table.rows(held_out))
+        found = fitted.held_out
+        if found is None:
+            found = fitted.model.probabilities(self._data.table.rows(held_out))
+        return fitted, held_out, found
 
     def _fit_anew(self, task: _Task, held_out: Ints) -> Fitted:
         candidate, begun = self._candidates[task.name], time.monotonic()

@@ -53,14 +53,14 @@ def noise_estimate(
     model: OrdinalClassifier, trusting: Blend, plain: Recorded, trusted: VerifiedRanks | None, seed: int
 ) -> Noise:
     """The noise under which the out-of-fold predictions of a blend that trusts the labels explain them best."""
-    dense = plain.table.dense if plain.table.features.shape[1] else None
     rows = np.arange(len(plain.ranks))
     if trusted is not None:  # rows that were graded by their verification alone say nothing about the records
         rows = np.setdiff1d(rows, trusted.rows[~trusted.is_recorded])
         trusted = trusted.among(rows)
     found = noise_from_probabilities(
         trusting.out_of_fold[rows], plain.ranks[rows], plain.weights[rows],
-        features=None if dense is None else dense[rows], trusted=trusted, prior_rate=model.prior_rate,
+        features=(lambda some: plain.table.rows(rows[some]).dense) if plain.table.features.shape[1] else None,
+        trusted=trusted, prior_rate=model.prior_rate,
         random_state=seed, groups=None if plain.groups is None else plain.groups[rows],
     )  # fmt: skip
     warn_of_doubts(found)

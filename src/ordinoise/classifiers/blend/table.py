@@ -18,6 +18,8 @@ from ordinoise.columns.texts import LENGTHS, Grams, Weights, association, rarity
 
 MOST_CATEGORIES = 50
 """Most categories of one column that are one-hot encoded, by frequency; the others are all zeros. Chosen by no run."""
+DENSE_ROWS = 65_536
+"""Rows that are made dense at a time, 50 MB with 100 columns; a multiple of those that a network predicts together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +60,11 @@ class Filling:
         numbers = [j for j in range(features.shape[1]) if j not in self.codes]
         filled = np.where(gaps, self.medians, features)[:, numbers]
         ones = [(features[:, j, None] == codes) for j, codes in self.codes.items()]
-        return np.hstack([filled, gaps[:, self.flagged], *ones]).astype(np.float64)
+        return np.hstack([filled, gaps[:, self.flagged], *ones], dtype=np.float64)
+
+    def n_columns(self, n_features: int) -> int:
+        """Number of columns of `dense`."""
+        return n_features - len(self.codes) + len(self.flagged) + sum(len(codes) for codes in self.codes.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +120,16 @@ class Table:
 
     @cached_property
     def dense(self) -> NDArray[np.floating]:
-        """The features as finite numbers, for networks."""
+        """The features as finite numbers, for networks; of a large table rather a part at a time."""
         return self.filling.dense(self.features)
+
+    def dense_parts(self) -> Iterator[NDArray[np.floating]]:
+        """The same in parts of at most `DENSE_ROWS` rows; only a table that is one part keeps it."""
+        if len(self.features) <= DENSE_ROWS:
+            yield self.dense
+        else:
+            for start in range(0, len(self.features), DENSE_ROWS):
+                yield self.filling.dense(self.features[start : start + DENSE_ROWS])
 
     @property
     def columns(self) -> Any:
@@ -165,8 +179,7 @@ class Table:
     @property
     def n_columns(self) -> int:
         """Number of columns of `sparse`."""
-        n_dense = self.dense.shape[1] if self.features.shape[1] else 0
-        return n_dense + sum(some.matrix.shape[1] for some in self.counts)
+        return self.filling.n_columns(self.features.shape[1]) + sum(some.matrix.shape[1] for some in self.counts)
 
     def sparse(self, coding: Coding) -> Any:
         """All columns as one CSR matrix of float64: the dense ones, then the sparse ones."""

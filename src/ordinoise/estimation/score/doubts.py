@@ -116,7 +116,8 @@ def order_found(probabilities: Floats, ranks: Ints) -> float:
 
 
 def _are_numbers(features: Any) -> bool:
-    return isinstance(features, np.ndarray) and features.ndim == 2 and features.dtype.kind in "fiub"
+    is_table = isinstance(features, np.ndarray) and features.ndim == 2 and features.dtype.kind in "fiub"
+    return is_table or callable(features)
 
 
 def _is_adjacent(noise_matrix: Floats, class_shares: Floats) -> bool:

@@ -146,8 +146,9 @@ def noise_from_probabilities(
     ranks : array of shape (n_samples,)
         Recorded labels, 0..n_classes-1.
     sample_weight : array of shape (n_samples,), optional
-    features : array of shape (n_samples, n_features), optional
-        Columns that might predict where the fit is surprised; if they do, it is doubted.
+    features : array of shape (n_samples, n_features) or function, optional
+        Columns that might predict where the fit is surprised; if they do, it is doubted. A function returns those of
+        the rows that it is called with.
     trusted : VerifiedRanks, optional
         Verified samples.
     prior_rate : float, optional

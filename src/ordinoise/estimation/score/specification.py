@@ -29,8 +29,8 @@ def predictable_surprise(features: Any, expected: Floats, ranks: Ints, seed: int
 
     Parameters
     ----------
-    features : array of shape (n_samples, n_features)
-        Numbers; NaN where missing.
+    features : array of shape (n_samples, n_features), or a function
+        Numbers; NaN where missing. A function is called with a slice or an array of rows and returns their features.
     expected : array of shape (n_samples, n_classes)
         P(recorded label) of each row under the fit.
     ranks : array of shape (n_samples,)
@@ -43,10 +43,11 @@ def predictable_surprise(features: Any, expected: Floats, ranks: Ints, seed: int
     if len(ranks) < FEWEST_ROWS:
         return 0.0
     rng = np.random.default_rng(seed)
+    rows: slice | Ints = slice(None)
     if len(ranks) > MOST_ROWS:
         rows = np.sort(rng.choice(len(ranks), MOST_ROWS, replace=False))
-        features, expected, ranks = features[rows], expected[rows], ranks[rows]
-        groups = None if groups is None else groups[rows]
+    features = features(rows) if callable(features) else features[rows]
+    expected, ranks, groups = expected[rows], ranks[rows], None if groups is None else groups[rows]
     surprise = _surprise(expected, ranks)
     folds = rng.permutation(len(ranks)) % N_FOLDS if groups is None else stratified_folds(ranks, N_FOLDS, rng, groups)
     product = surprise * held_out_predictions(features, surprise, folds)

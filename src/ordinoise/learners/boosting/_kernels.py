@@ -6,8 +6,8 @@ class. By Fisher's identity the derivative of log q is the posterior mean of tha
 such a mean.
 
 Arrays over samples are (n_samples,) or (n_samples, K); `likelihood` is (n_raters * K, K), row ``rater * K + y`` holding
-``N[:, y]``, and `cells` (n_samples,) names the row of each sample. Softmax takes sample by sample, with scratch arrays
-of K numbers. The ordered head takes blocks of samples, class by class: its inner loops have no call and no branch.
+``N[:, y]``, and `cells` (n_samples,) names the row of each sample. Both heads take blocks of samples, class by class:
+inner loops without a branch, and nearly all without a call.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Float32s = NDArray[np.float32]
 
 LEAST = 1e-300  # floor of probabilities that underflow: a round number a little above the least normal float64
 MOST_LOGIT = 300.0  # where scores are cut: a round number whose double the exponential still holds
-BLOCK = 64  # rows of the ordered head at a time: (K, BLOCK) arrays stay in the nearest cache; a round number
+BLOCK = 64  # rows at a time: (K, BLOCK) arrays stay in the nearest cache; a round number
 # The compiler may fuse and reorder sums, so that loops over a block become vector instructions.
 LIBERTIES = {"contract", "reassoc", "nsz"}
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
@@ -47,46 +47,38 @@ def inlined(function: Any) -> Any:
 
 
 @inlined
-def fill_posterior(probabilities: Floats, likelihood: Floats, out: Floats) -> float:
-    """Fill the posterior ``P(k | y)`` of each true class, shape (K,); returns q, the probability of the record."""
-    evidence = 0.0
-    for k in range(len(out)):
-        out[k] = probabilities[k] * likelihood[k]
-        evidence += out[k]
-    if evidence > LEAST:
-        inverse = 1.0 / evidence
-        for k in range(len(out)):
-            out[k] *= inverse
-    else:  # q has underflowed: take the posterior of equal class probabilities, so that slopes lead back to the record
-        total = max(likelihood.sum(), LEAST)
-        for k in range(len(out)):
-            out[k] = likelihood[k] / total
-    return max(evidence, LEAST)
+def fill_softmax(
+    scores: Floats,
+    offsets: Floats,
+    cells: Ints,
+    likelihood: Floats,
+    low: int,
+    n: int,
+    out: Floats,
+    record: Floats,
+    evidence: Floats,
+) -> None:
+    """Fill class probabilities and `record` of the n rows from `low` on, shape (K, BLOCK), and q, shape (BLOCK,).
 
-
-@inlined
-def evidence_of(probabilities: Floats, likelihood: Floats) -> float:
-    """q, the probability of the record, at least LEAST."""
-    evidence = 0.0
-    for k in range(len(probabilities)):
-        evidence += probabilities[k] * likelihood[k]
-    return max(evidence, LEAST)
-
-
-@inlined
-def fill_softmax(scores: Floats, i: int, offsets: Floats, out: Floats) -> None:
-    """Fill the class probabilities of row i, shape (K,): the softmax of scores plus offsets."""
-    largest = -np.inf  # subtracted before the exponential, which then cannot overflow
-    for k in range(len(out)):
-        out[k] = scores[i, k] + offsets[k]
-        largest = max(largest, out[k])
-    total = 0.0
-    for k in range(len(out)):
-        out[k] = np.exp(out[k] - largest)
-        total += out[k]
-    inverse = 1.0 / total
-    for k in range(len(out)):
-        out[k] *= inverse
+    The probabilities are the softmax of scores plus offsets; `record` is the row of `likelihood` that a sample reads.
+    """
+    n_classes, largest, total = len(out), np.empty(BLOCK), np.zeros(BLOCK)
+    largest[:], evidence[:] = -np.inf, 0.0  # the largest is subtracted before the exponential, which cannot overflow
+    for k in range(n_classes):
+        for i in range(n):
+            out[k, i] = scores[low + i, k] + offsets[k]
+            largest[i] = max(largest[i], out[k, i])
+            record[k, i] = likelihood[cells[low + i], k]
+    for k in range(n_classes):
+        for i in range(n):
+            out[k, i] = np.exp(out[k, i] - largest[i])
+            total[i] += out[k, i]
+    for i in range(n):
+        total[i] = 1.0 / total[i]
+    for k in range(n_classes):
+        for i in range(n):
+            out[k, i] *= total[i]
+            evidence[i] += out[k, i] * record[k, i]
 
 
 @entry
@@ -104,24 +96,36 @@ def softmax_slopes(
     Without noise the posterior is one at the recorded label, and both are LightGBM's own.
     """
     n_samples, n_classes = scores.shape
-    probabilities, posterior = np.empty(n_classes), np.empty(n_classes)
+    probabilities, record = np.empty((n_classes, BLOCK)), np.empty((n_classes, BLOCK))
+    joint, evidence = np.empty((n_classes, BLOCK)), np.empty(BLOCK)
     factor = n_classes / (n_classes - 1.0)
-    for i in range(n_samples):
-        fill_softmax(scores, i, offsets, probabilities)
-        fill_posterior(probabilities, likelihood[cells[i]], posterior)
+    for low in range(0, n_samples, BLOCK):
+        n = min(BLOCK, n_samples - low)
+        fill_softmax(scores, offsets, cells, likelihood, low, n, probabilities, record, evidence)
         for k in range(n_classes):
-            p = probabilities[k]
-            gradient[i, k] = weights[i] * (p - posterior[k])
-            curvature[i, k] = weights[i] * factor * p * (1.0 - p)
+            for i in range(n):
+                joint[k, i] = probabilities[k, i] * record[k, i]
+        for i in range(n):
+            if evidence[i] <= LEAST:  # take the posterior of equal class probabilities, which leads back to the record
+                joint[:, i], evidence[i] = record[:, i], max(record[:, i].sum(), LEAST)
+            evidence[i] = 1.0 / evidence[i]
+        for k in range(n_classes):
+            for i in range(n):
+                p = probabilities[k, i]
+                gradient[low + i, k] = weights[low + i] * (p - joint[k, i] * evidence[i])
+                curvature[low + i, k] = weights[low + i] * factor * p * (1.0 - p)
 
 
 @entry
 def softmax_losses(scores: Floats, offsets: Floats, cells: Ints, likelihood: Floats, losses: Floats) -> None:
     """Fill minus the log-likelihood of what was recorded, shape (n_samples,)."""
-    probabilities = np.empty(len(offsets))
-    for i in range(len(losses)):
-        fill_softmax(scores, i, offsets, probabilities)
-        losses[i] = -np.log(evidence_of(probabilities, likelihood[cells[i]]))
+    n_samples, n_classes = scores.shape
+    probabilities, record, evidence = np.empty((n_classes, BLOCK)), np.empty((n_classes, BLOCK)), np.empty(BLOCK)
+    for low in range(0, n_samples, BLOCK):
+        n = min(BLOCK, n_samples - low)
+        fill_softmax(scores, offsets, cells, likelihood, low, n, probabilities, record, evidence)
+        for i in range(n):
+            losses[low + i] = -np.log(max(evidence[i], LEAST))
 
 
 @inlined

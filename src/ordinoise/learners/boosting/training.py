@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from .stream import FeatureStream
 from .trees import grown_trees
 
 METRIC = "loss"
+NO_FEATURES = np.empty((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,13 +58,17 @@ class Training:
         Rounds kept: those up to the least validation loss, or all.
     validation_curve : list of float
         Validation loss after each round; empty without a validation part.
+    validation_scores : array of shape (n_validation, n_scores) or None
+        What the trees add up to in the validation part: those of `ensemble`, without another walk.
     """
 
     ensemble: Ensemble
     n_rounds: int
     validation_curve: list[float] = field(default_factory=list)
+    validation_scores: Floats | None = None
 
 
+NO_SAMPLE = Sample(NO_FEATURES, np.empty(0, dtype=np.int64), np.empty(0))
 Slopes = Callable[[Floats, Any], tuple[Float32s, Float32s]]
 
 
@@ -78,16 +83,21 @@ def _slopes_of(sample: Sample, objective: ForwardObjective, offsets: list[Floats
     return slopes
 
 
-def _loss_of(
-    sample: Sample, objective: ForwardObjective, offsets: list[Floats]
-) -> Callable[[Floats, Any], tuple[str, float, bool]]:
-    """The function that LightGBM calls at the end of a round: the mean loss with the offsets of that round."""
+class _Validation:
+    """The loss and the scores of the validation part at its least loss."""
 
-    def loss(scores: Floats, _: Any) -> tuple[str, float, bool]:
-        losses = objective.losses(scores, offsets[-1], sample.cells)
-        return METRIC, float(np.average(losses, weights=sample.weights)), False
+    def __init__(self, sample: Sample, objective: ForwardObjective, offsets: list[Floats]) -> None:
+        self._cells, self._weights, self._objective, self._offsets = sample.cells, sample.weights, objective, offsets
+        self._least, self.scores = np.inf, np.zeros((len(sample.cells), objective.n_scores))
 
-    return loss
+    def loss(self, scores: Floats, _: Any) -> tuple[str, float, bool]:
+        """What LightGBM calls at the end of a round: the mean loss with the offsets of that round."""
+        losses = self._objective.losses(scores, self._offsets[-1], self._cells)
+        mean = float(np.average(losses, weights=self._weights))
+        if mean < self._least:  # as LightGBM has it, the first of equal ones
+            self._least = mean
+            self.scores[:] = scores.reshape(self.scores.shape)
+        return METRIC, mean, False
 
 
 def train(
@@ -116,21 +126,27 @@ def train(
     offsets = [objective.first_offsets(class_frequencies)]
     params = settings.for_lightgbm(objective.n_scores, seed)
     data = _dataset(sample, settings, params)
+    sample = replace(sample, features=NO_FEATURES)  # they are in bins now
     curve: dict[str, Any] = {}
     stopping: dict[str, Any] = {}
+    part = None
     if validation is not None:
+        held_out = _dataset(validation, settings, params, reference=data)
+        part, validation = _Validation(validation, objective, offsets), NO_SAMPLE
         stopping = {
-            "valid_sets": [_dataset(validation, settings, params, reference=data)],
+            "valid_sets": [held_out],
             "valid_names": [METRIC],
-            "feval": _loss_of(validation, objective, offsets),
+            "feval": part.loss,
             "callbacks": [lightgbm.early_stopping(patience, verbose=False), lightgbm.record_evaluation(curve)],
         }
     params["objective"] = _slopes_of(sample, objective, offsets)
     booster = lightgbm.train(params, data, num_boost_round=n_rounds, **stopping)
-    best = n_rounds if validation is None else booster.best_iteration
+    best = n_rounds if part is None else booster.best_iteration
     kept = min(best, booster.current_iteration())
     ensemble = Ensemble(objective.head, grown_trees(booster, kept), offsets[best], threads(settings.n_jobs))
-    return Training(ensemble, kept, curve[METRIC][METRIC] if curve else [])
+    if part is None:
+        return Training(ensemble, kept)
+    return Training(ensemble, kept, curve[METRIC][METRIC], part.scores)
 
 
 def _dataset(sample: Sample, settings: BoosterSettings, params: dict[str, Any], reference: Any = None) -> Any:
@@ -143,5 +159,5 @@ def _dataset(sample: Sample, settings: BoosterSettings, params: dict[str, Any], 
         label=sample.cells,
         categorical_feature=list(settings.categorical),
         reference=reference,
-        params=params,
-    )
+        params=params | {"objective": "none"},  # with another, LightGBM refuses several scores per row
+    ).construct()

@@ -206,8 +206,8 @@ def _lines_by_name(text: str) -> defaultdict[str, list[str]]:
 
 
 def _numbers(lines: list[str]) -> Floats:
-    return np.array([float(number) for line in lines for number in line.split()])
+    return np.fromstring(" ".join(filter(None, lines)), sep=" ")
 
 
 def _whole(lines: list[str]) -> Ints:
-    return np.array([int(number) for line in lines for number in line.split()], dtype=np.int64)
+    return np.fromstring(" ".join(filter(None, lines)), dtype=np.int64, sep=" ")
