@@ -136,7 +136,7 @@ def blend_weights(evidence: Mapping[str, Floats], sample_weight: Floats, *, drop
         shares = softmax(free)
         mixture = likelihoods @ shares
         counts = rows @ (likelihoods * shares / mixture[:, None]) + PSEUDO_COUNT
-        # A first step by the slope of a million rows is so long that a share underflows.
+        # A long step of the search may take a share to zero.
         value = -rows @ np.log(mixture) - PSEUDO_COUNT * np.log(np.maximum(shares, LEAST)).sum()
         return float(value), counts.sum() * shares - counts
 
