@@ -38,7 +38,7 @@ from ordinoise._text import TextTable, markdown
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.gain import verification_gain
 from ordinoise.audit.posterior import posterior
-from ordinoise.classifiers.blend.members import Recorded
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import Blend
 from ordinoise.datasets import OrdinalDataset, load
 from ordinoise.labels import decide

@@ -205,7 +205,7 @@ def killed(given: argparse.Namespace, folder: Path) -> None:
 
 def rows(given: argparse.Namespace, _: Path) -> None:
     """Held-out error of one model by the number of its training rows."""
-    from ordinoise.classifiers.blend.members import dense_candidates
+    from ordinoise.classifiers.blend.lineup import dense_candidates
     from ordinoise.learners.boosting import OBJECTIVES, Sample, train
 
     frame, true = table(given.rows + 100_000, seed=100)

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from ordinoise import Noise, OrdinalClassifier, adjacent, corrupt, evaluate, inverse_decay
 from ordinoise.audit import issues_from_probabilities
 from ordinoise.classifiers.blend.answers import chosen_answer, has_learned, may_correct, with_first_answer
-from ordinoise.classifiers.blend.members import Recorded
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import Blend, average
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.labels import Verified, trusted_ranks

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ordinoise.classifiers.blend import mixture
-from ordinoise.classifiers.blend.members import Fitted, TreesCandidate
+from ordinoise.classifiers.blend.candidates import Fitted, TreesCandidate
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.datasets import synthetic
 

@@ -12,8 +12,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ordinoise import AnchorPoints, adjacent, corrupt, inverse_decay
-from ordinoise.classifiers.blend import members, mixture, table
-from ordinoise.classifiers.blend.members import Recorded, dense_candidates
+from ordinoise.classifiers.blend import candidates, lineup, mixture, table
+from ordinoise.classifiers.blend.data import Recorded
+from ordinoise.classifiers.blend.lineup import dense_candidates
 from ordinoise.classifiers.blend.mixture import blend_weights
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
@@ -331,7 +332,7 @@ def test_of_many_rows_only_a_part_is_made_dense_at_a_time(monkeypatch: pytest.Mo
         return made(rule, rows)
 
     monkeypatch.setattr(Filling, "dense", counted)
-    for module in (members, mixture):
+    for module in (candidates, lineup, mixture):
         monkeypatch.setattr(module, "MANY_ROWS", 100)
     for module in (table, mixture):
         monkeypatch.setattr(module, "DENSE_ROWS", 120)

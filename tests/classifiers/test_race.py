@@ -10,17 +10,10 @@ from export.runtime import answers
 from ordinoise import adjacent, corrupt, inverse_decay, load_model
 from ordinoise.classifiers import ordinal
 from ordinoise.classifiers.blend import mixture
-from ordinoise.classifiers.blend.members import (
-    Fitted,
-    LinearCandidate,
-    NetworkCandidate,
-    NetworkModel,
-    Recorded,
-    TreesCandidate,
-    TreesModel,
-    continued,
-)
+from ordinoise.classifiers.blend.candidates import Fitted, LinearCandidate, NetworkCandidate, TreesCandidate, continued
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import fitted_blend
+from ordinoise.classifiers.blend.models import NetworkModel, TreesModel
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.datasets import synthetic

@@ -22,8 +22,9 @@ from ordinoise import (
     find_label_issues,
     load_model,
 )
-from ordinoise.classifiers.blend import members
-from ordinoise.classifiers.blend.members import Recorded, SparseCandidate
+from ordinoise.classifiers.blend import candidates
+from ordinoise.classifiers.blend.candidates import SparseCandidate
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.table import Filling, Reading, Table
 from ordinoise.classifiers.words import word_contributions
 from ordinoise.estimation import IdentifiabilityWarning
@@ -226,7 +227,7 @@ def test_many_texts_are_learned_from_and_predicted_in_little_memory(head: str, m
     rows, held_out = np.arange(3000), np.arange(3000, 4000)
     whole = SparseCandidate(head).fit(data, rows, held_out, 0).model.probabilities(table)
     for module, name, value in [
-        (convex, "MANY_ROWS", 900), (members, "MANY_TEXTS", 900), (convex, "SAMPLE", 300),
+        (convex, "MANY_ROWS", 900), (candidates, "MANY_TEXTS", 900), (convex, "SAMPLE", 300),
         (network, "ROWS_AT_A_TIME", 100), (_sparse, "STORED_AT_A_TIME", 30_000),
     ]:  # fmt: skip
         monkeypatch.setattr(module, name, value)

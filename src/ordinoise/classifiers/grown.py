@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.classifiers.blend.members import TreesModel
+from ordinoise.classifiers.blend.models import TreesModel
 from ordinoise.classifiers.blend.table import Filling, Reading
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.columns.coding import Columns

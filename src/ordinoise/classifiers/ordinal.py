@@ -16,19 +16,12 @@ from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generato
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
 from ordinoise.classifiers.blend.answers import ENOUGH_VERIFIED, with_first_answer
+from ordinoise.classifiers.blend.candidates import CLASS_SHARES, Candidate
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.finished import FinishedFits, blend_digest
-from ordinoise.classifiers.blend.members import (
-    CLASS_SHARES,
-    DECONVOLUTION_STEPS,
-    FEW_ROWS,
-    Candidate,
-    Model,
-    NetworkModel,
-    Recorded,
-    TreesModel,
-    usual_folds,
-)
+from ordinoise.classifiers.blend.lineup import FEW_ROWS, usual_folds
 from ordinoise.classifiers.blend.mixture import Blend, average, fitted_blend
+from ordinoise.classifiers.blend.models import DECONVOLUTION_STEPS, Model, NetworkModel, TreesModel
 from ordinoise.classifiers.blend.rated import consensus_of, rated_blend, rated_items
 from ordinoise.classifiers.blend.recorded import noise_estimate, recorded_blend
 from ordinoise.classifiers.blend.scored import candidates, kind_of

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_same_length, complain
-from ordinoise.classifiers.blend.members import SparseModel
+from ordinoise.classifiers.blend.models import SparseModel
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.columns.texts import Grams
 from ordinoise.crossfit import kept_apart

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.classifiers.blend.members import Recorded
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import FLOOR, Blend
 from ordinoise.labels import as_decision, decide
 from ordinoise.noise import Noise

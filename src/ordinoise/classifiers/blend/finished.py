@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 import ordinoise
 from ordinoise._files import regular_content, write_whole
-from ordinoise.classifiers.blend.members import Candidate, Fitted, Recorded
+from ordinoise.classifiers.blend.candidates import Candidate, Fitted
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.state import restored_member, store_member
 from ordinoise.classifiers.saving import DAMAGE, Arrays
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.classifiers.blend.members import Recorded, record_matrices
+from ordinoise.classifiers.blend.data import Recorded, record_matrices
 from ordinoise.classifiers.blend.mixture import Blend
 from ordinoise.labels import VerifiedRanks, decide, distinct
 from ordinoise.noise import Noise

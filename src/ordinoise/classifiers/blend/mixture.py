@@ -14,8 +14,11 @@ from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
 from ordinoise._warning import for_caller
+from ordinoise.classifiers.blend.candidates import MANY_ROWS, Candidate, Fitted, continued
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.finished import FinishedFits
-from ordinoise.classifiers.blend.members import LARGE_TABLE, MANY_ROWS, Candidate, Fitted, Model, Recorded, continued
+from ordinoise.classifiers.blend.lineup import LARGE_TABLE
+from ordinoise.classifiers.blend.models import Model
 from ordinoise.classifiers.blend.table import DENSE_ROWS, Table
 from ordinoise.crossfit import n_workers
 

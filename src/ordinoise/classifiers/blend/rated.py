@@ -11,8 +11,8 @@ from sklearn.base import clone
 from ordinoise._validation import Ints
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers.blend.answers import gain_of, rated_answer
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.items import Consensus, Items
-from ordinoise.classifiers.blend.members import Recorded
 from ordinoise.classifiers.blend.mixture import Blend
 from ordinoise.estimation.resolution import needs_data
 from ordinoise.labels import VerifiedRanks, as_column

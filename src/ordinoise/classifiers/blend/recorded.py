@@ -18,7 +18,8 @@ from ordinoise.classifiers.blend.answers import (
     has_learned,
     may_correct,
 )
-from ordinoise.classifiers.blend.members import CLASS_SHARES, Recorded, SharesCandidate
+from ordinoise.classifiers.blend.candidates import CLASS_SHARES, SharesCandidate
+from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import Blend, fitted_blend
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.score.estimator import noise_from_probabilities

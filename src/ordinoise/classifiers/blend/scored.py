@@ -8,16 +8,10 @@ from threading import Lock
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.classifiers.blend.members import (
-    Candidate,
-    Fitted,
-    Model,
-    Recorded,
-    SparseCandidate,
-    SparseModel,
-    TreesModel,
-    dense_candidates,
-)
+from ordinoise.classifiers.blend.candidates import Candidate, Fitted, SparseCandidate
+from ordinoise.classifiers.blend.data import Recorded
+from ordinoise.classifiers.blend.lineup import dense_candidates
+from ordinoise.classifiers.blend.models import Model, SparseModel, TreesModel
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.crossfit import stratified_folds
 

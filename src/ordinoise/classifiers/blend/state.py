@@ -10,7 +10,8 @@ import numpy as np
 
 from ordinoise._validation import Floats, as_choice, as_count, as_flag, as_noise_matrix, as_number, complain
 from ordinoise.classifiers._trees import ensemble_from, ensemble_state
-from ordinoise.classifiers.blend.members import CLASS_SHARES, Model, NetworkModel, SparseModel, TreesModel
+from ordinoise.classifiers.blend.candidates import CLASS_SHARES
+from ordinoise.classifiers.blend.models import Model, NetworkModel, SparseModel, TreesModel
 from ordinoise.classifiers.blend.scored import ScoredModel
 from ordinoise.classifiers.blend.table import Coding, Filling, Reading
 from ordinoise.classifiers.saving import Arrays, as_json, columns_from, columns_state, from_json

@@ -47,4 +47,6 @@ class FeatureStream:
             self.pattern, label=np.zeros(len(self.pattern)), categorical_feature=list(categorical), params=dict(params)
         )
         parts = [Block(n_rows, load) for n_rows, load in self.blocks if n_rows]
-        return lightgbm.Dataset(parts, label=cells, reference=bins, params=dict(params)).construct()
+        return lightgbm.Dataset(
+            parts, label=cells, categorical_feature=list(categorical), reference=bins, params=dict(params)
+        ).construct()

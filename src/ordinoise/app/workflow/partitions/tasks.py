@@ -21,7 +21,8 @@ from ordinoise.app.workflow.partitions.files import Part, read_part
 from ordinoise.app.workflow.partitions.judging import Judge, Judged, most_suspicious
 from ordinoise.app.workflow.partitions.plan import N_FOLDS, Labelled, Plan, read_plan
 from ordinoise.app.workflow.partitions.survey import surveyed
-from ordinoise.classifiers.blend.members import TreesCandidate, dense_candidates
+from ordinoise.classifiers.blend.candidates import TreesCandidate
+from ordinoise.classifiers.blend.lineup import dense_candidates
 from ordinoise.crossfit import combined
 from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.labels import decide
