@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_same_length
 from ordinoise.classifiers.blend.members import SparseModel
+from ordinoise.classifiers.blend.scored import ScoredModel
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.columns.texts import Grams
 from ordinoise.labels import ranks_of
@@ -45,10 +46,10 @@ class Word(NamedTuple):
 def word_contributions(model: OrdinalClassifier, X: Any, toward: Any, against: Any) -> list[list[Word]]:
     """The words of every row in the order of the text, with what each adds to the log-odds of two grades.
 
-    The log-odds are those of the linear models of all folds, averaged with their weights in the blend. N-grams of
-    characters are credited to the word they lie in, pairs of words half to each. What the summary of a text adds (its
-    length, the kind of its words) comes last, as an empty word. The rest of the log-odds are the other columns and the
-    class shares.
+    The log-odds are those of the linear models of all folds, averaged with their weights in the blend; in a model of
+    parts, which reads text by a score only, those of the models of that score. N-grams of characters are credited to
+    the word they lie in, pairs of words half to each. What the summary of a text adds (its length, the kind of its
+    words) comes last, as an empty word. The rest of the log-odds are the other columns and the class shares.
 
     Parameters
     ----------
@@ -100,15 +101,10 @@ def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints
     """One CSR matrix for each of the `counts`: what each number of each row adds to the log-odds."""
     blocks = [some.matrix.astype(np.float64) for some in table.counts]
     totals = [np.zeros(block.nnz) for block in blocks]
-    parts = [
-        (model.weights_[name] / len(models), one)
-        for name, models in model.models_.items()
-        for one in models
-        if isinstance(one, SparseModel)
-    ]
+    parts = _linear_models(model)
     whole = sum(share for share, _ in parts) or 1.0
     for share, one in parts:
-        start = table.dense.shape[1] if table.features.shape[1] else 0
+        start = one.network.architecture.n_features - sum(map(len, one.coding))  # after the dense columns
         for some, weights, total in zip(table.counts, one.coding, totals, strict=True):
             coded = some.weighted(weights)
             total += share / whole * coded.data * _coefficients(one, start, coded, pairs)
@@ -116,6 +112,14 @@ def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints
     for block, total in zip(blocks, totals, strict=True):
         block.data = total
     return blocks
+
+
+def _linear_models(model: OrdinalClassifier) -> list[tuple[float, SparseModel]]:
+    """The linear models of the text with their shares; those whose score others read, where there are no others."""
+    members = [(model.weights_[name] / len(some), one) for name, some in model.models_.items() for one in some]
+    found = [(share, one) for share, one in members if isinstance(one, SparseModel)]
+    scored = [(share, one.readers) for share, one in members if isinstance(one, ScoredModel)]
+    return found or [(share / len(readers), reader) for share, readers in scored for reader in readers]
 
 
 def _coefficients(model: SparseModel, start: int, coded: Any, pairs: tuple[Ints, Ints]) -> Floats:

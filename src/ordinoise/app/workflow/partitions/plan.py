@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ordinoise._files import write_whole
+from ordinoise._files import whole_file, write_whole
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.tables import ColumnFindings, features_of, grades_of
 from ordinoise.app.tables.graded import names_in
@@ -172,6 +172,18 @@ def is_drawn(rows: Ints, seed: int, share: float) -> NDArray[np.bool_]:
 def drawn_file(number: int) -> str:
     """The file with the rows of a part that were drawn, in the working folder."""
     return f"drawn-{number:05}.parquet"
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays, whole or not at all."""
+    with whole_file(path) as file:
+        np.savez(file, **arrays)
+
+
+def read_arrays(path: Path) -> dict[str, Any]:
+    """The arrays in a file."""
+    with np.load(path, allow_pickle=False) as found:
+        return {name: found[name] for name in found.files}
 
 
 def merged(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

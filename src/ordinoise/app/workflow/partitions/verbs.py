@@ -39,6 +39,7 @@ from ordinoise.app.workflow.partitions.learning import (
     work_on,
 )
 from ordinoise.app.workflow.partitions.tasks import UNIT, JudgeTask, read_suspects
+from ordinoise.app.workflow.partitions.texts import read_reading, readers_of
 from ordinoise.app.workflow.partitions.work import Work
 from ordinoise.app.workflow.request import Request
 from ordinoise.audit import LabelIssues
@@ -150,8 +151,8 @@ def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_tab
     sums = work.done(tasks, f"judging {known.plan.n_graded:,} labels")
     count = _count(learned.noise, known.plan.n_graded, judge, probabilities, rows.labelled.ranks, sums)
     suspects = read_suspects(work.folder, len(tasks), n_suspects)
-    both = rows_in(known, *union_of(known, *suspects))
-    model = _model(known, learned, both)
+    both = rows_in(known, work.folder, *union_of(known, *suspects))
+    model = _model(known, learned, both, work.folder)
     return PartsAudit(request, both.table, model, None, judge, count, both.labelled.ranks)
 
 
@@ -168,16 +169,17 @@ def _count(
     return counted(value, variance + of_matrix * (n_graded / len(ranks)) ** 2, n_graded, CONFIDENCE)
 
 
-def _model(known: Surveyed, learned: Learned, rows: Rows) -> OrdinalClassifier:
+def _model(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> OrdinalClassifier:
     request, plan = known.request, known.plan
+    texts = (read_reading(folder, False), readers_of(folder)) if plan.columns.texts else None
     settings = {
         "noise": "estimate" if learned.noise.is_estimated else learned.noise.matrix,
         "answer": request.answer, "prior_rate": request.prior_rate, "decision": request.decision,
-        "classes": list(plan.classes), "categorical_features": rows.table.categories, "text_features": None,
-        "n_jobs": request.jobs, "random_state": request.seed,
+        "classes": list(plan.classes), "categorical_features": rows.table.categories,
+        "text_features": rows.table.texts or None, "n_jobs": request.jobs, "random_state": request.seed,
     }  # fmt: skip
     return classifier_of_trees(
         settings, rows.table.features, plan.columns, learned.models, learned.noise, ranks=rows.labelled.ranks,
         folds=rows.labelled.folds, out_of_fold=rows.probabilities(learned.models),
-        recorded_counts=np.array(plan.recorded_counts), curves=learned.curves,
+        recorded_counts=np.array(plan.recorded_counts), curves=learned.curves, texts=texts,
     )  # fmt: skip
