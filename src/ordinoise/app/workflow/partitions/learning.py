@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from ordinoise.app.tables.target import Classes
 from ordinoise.app.workflow.fit import check_request, noise_of
 from ordinoise.app.workflow.partitions.files import Part, parquet_files, parts_of, state_of
 from ordinoise.app.workflow.partitions.judging import Matrix, plain
-from ordinoise.app.workflow.partitions.plan import N_FOLDS, Labelled, Plan, merged
+from ordinoise.app.workflow.partitions.plan import N_FOLDS, Labelled, Plan, merged, scores_at
 from ordinoise.app.workflow.partitions.survey import (
     SampleTable,
     Survey,
@@ -34,6 +34,7 @@ from ordinoise.app.workflow.partitions.tasks import (
     SurveyTask,
     probabilities_of,
     read_models,
+    score_file,
     standard_errors,
     write_cells,
 )
@@ -249,6 +250,12 @@ def _filled(features: Floats) -> Floats:
     """Missing numbers as medians, as an estimate of a table in memory is shown them."""
     medians = np.nan_to_num(np.nanmedian(features, axis=0))
     return np.where(np.isnan(features), medians, features)
+
+
+def held_out_probabilities(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> Floats:
+    """Class probabilities of rows in memory by the models that did not see them, from the scores of all rows."""
+    scores = scores_at(known.plan, folder, rows.labelled.rows, partial(score_file, learned.name))
+    return probabilities_of(learned.models, scores, rows.labelled.folds)
 
 
 def check_options(request: Request) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -184,6 +184,16 @@ def read_arrays(path: Path) -> dict[str, Any]:
     """The arrays in a file."""
     with np.load(path, allow_pickle=False) as found:
         return {name: found[name] for name in found.files}
+
+
+def scores_at(plan: Plan, folder: Path, rows: Ints, file_of: Callable[[int], str]) -> Floats:
+    """The scores of rows with these ascending numbers, from the files of their parts."""
+    firsts, found = np.array([part.first for part in plan.parts]), []
+    part_of = np.searchsorted(firsts, rows, side="right") - 1
+    for number in np.unique(part_of).tolist():
+        own = rows[part_of == number] - firsts[number]
+        found.append(read_arrays(folder / file_of(number))["scores"][own])
+    return np.concatenate(found)
 
 
 def merged(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

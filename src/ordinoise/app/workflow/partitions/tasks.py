@@ -113,7 +113,7 @@ class ScoreTask:
         frame = read_part(plan.parts[self.number], plan.read_columns)
         labelled = plan.labels_in(frame, plan.parts[self.number])
         scores = _own_scores(models, plan, folder, frame, labelled)
-        write_arrays(folder / _score_file(self.name, self.number), {"scores": scores})
+        write_arrays(folder / score_file(self.name, self.number), {"scores": scores})
         graded = labelled.ranks >= 0
         ranks, folds = labelled.ranks[graded], labelled.folds[graded]
         found, more = probabilities_of(models, scores[graded], folds), {}
@@ -313,7 +313,7 @@ def read_cells(folder: Path, name: str) -> ScoreCells:
 
 def read_scores(folder: Path, name: str, number: int) -> Floats:
     """The scores of a part."""
-    return np.asarray(read_arrays(folder / _score_file(name, number))["scores"])
+    return np.asarray(read_arrays(folder / score_file(name, number))["scores"])
 
 
 def read_suspects(folder: Path, n_parts: int, n_suspects: int) -> tuple[list[pl.DataFrame], Ints]:
@@ -334,5 +334,6 @@ def _model_file(name: str, fold: int) -> str:
     return f"model-{name}-{fold}.npz"
 
 
-def _score_file(name: str, number: int) -> str:
+def score_file(name: str, number: int) -> str:
+    """The file with the scores of a part, in the working folder."""
     return f"scores-{name}-{number:05}.npz"

@@ -30,6 +30,7 @@ from ordinoise.app.workflow.partitions.plan import (
     is_drawn,
     read_arrays,
     read_plan,
+    scores_at,
     write_arrays,
 )
 from ordinoise.app.workflow.partitions.work import Work
@@ -75,13 +76,8 @@ class Features:
 
 def features_in(plan: Plan, folder: Path, frame: pl.DataFrame, rows: Ints) -> Features:
     """The features of rows with these ascending numbers; the scores of their text were made before."""
-    scores = np.empty((len(rows), N_FOLDS if plan.columns.texts else 0))
-    if plan.columns.texts:
-        firsts = np.array([part.first for part in plan.parts])
-        number_of = np.searchsorted(firsts, rows, side="right") - 1
-        for number in np.unique(number_of).tolist():
-            own = number_of == number
-            scores[own] = read_arrays(folder / _score_file(number))["scores"][rows[own] - firsts[number]]
+    has_text = plan.columns.texts and len(rows)
+    scores = scores_at(plan, folder, rows, _score_file) if has_text else np.empty((len(rows), 0))
     return Features(plan.numbers(frame), scores)
 
 

@@ -33,6 +33,7 @@ from ordinoise.app.workflow.partitions.learning import (
     Rows,
     Surveyed,
     check_options,
+    held_out_probabilities,
     rows_in,
     survey_of,
     union_of,
@@ -142,7 +143,7 @@ def fit_parts(
 def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_table: OnTable) -> PartsAudit:
     known, rows = survey_of(request, work, on_table)
     learned = Course(known, rows, work).learned()
-    probabilities = rows.probabilities(learned.models)
+    probabilities = held_out_probabilities(known, learned, rows, work.folder)
     judge = Judge.fitted(learned.noise, probabilities, rows.labelled.ranks, request.rank_by)
     tasks = [
         JudgeTask(number, learned.name, judge, n_suspects, str(labels.resolve()))
@@ -180,6 +181,6 @@ def _model(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> Ordin
     }  # fmt: skip
     return classifier_of_trees(
         settings, rows.table.features, plan.columns, learned.models, learned.noise, ranks=rows.labelled.ranks,
-        folds=rows.labelled.folds, out_of_fold=rows.probabilities(learned.models),
+        folds=rows.labelled.folds, out_of_fold=held_out_probabilities(known, learned, rows, folder),
         recorded_counts=np.array(plan.recorded_counts), curves=learned.curves, texts=texts,
     )  # fmt: skip
