@@ -13,7 +13,7 @@ from app.partitions.parts import N_ROWS, plain, request_for, table, with_notes, 
 from ordinoise.app.record import read_record
 from ordinoise.app.workflow.model import predict_file
 from ordinoise.app.workflow.partitions import plan, survey, texts
-from ordinoise.app.workflow.partitions.learning import survey_of, work_on
+from ordinoise.app.workflow.partitions.learning import Course, survey_of, work_on
 from ordinoise.app.workflow.partitions.plan import N_FOLDS
 from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts
 
@@ -97,6 +97,22 @@ def _learned(frame: pl.DataFrame, n_files: int, folder: Path) -> tuple[int, np.n
     with work_on(request, folder / "out", lambda _: None) as work:
         _, rows = survey_of(request, work, lambda _: None)
         return texts.read_sample_texts(work.folder).height, rows.features.scores
+
+
+def test_a_stopped_run_does_not_read_the_text_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = request_for(written(tmp_path / "data", with_notes(*table(400)).select("note", "grade"), 2), ignore=())
+    place = tmp_path / "out"
+
+    def stop(words: str) -> None:
+        if words.startswith("learning 4 models"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), work_on(request, place, stop) as work:
+        Course(*survey_of(request, work, lambda _: None), work).noise()
+    for task in (texts.CountTask, texts.ReaderTask, texts.TextTask):
+        monkeypatch.setattr(task, "run", None)
+    with work_on(request, place, lambda _: None) as work:
+        assert Course(*survey_of(request, work, lambda _: None), work).noise().is_estimated
 
 
 def test_a_model_of_text_in_parts_is_an_ordinary_one(tmp_path: Path) -> None:
