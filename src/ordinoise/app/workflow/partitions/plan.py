@@ -96,7 +96,12 @@ class Plan:
     @cached_property
     def read_columns(self) -> list[str]:
         """Columns that are features, target or group."""
-        return list(dict.fromkeys([*self.feature_names, self.target, *([self.group] if self.group else [])]))
+        return list(dict.fromkeys([*self.feature_names, *self.label_columns]))
+
+    @property
+    def label_columns(self) -> list[str]:
+        """Columns that are target or group."""
+        return [self.target] if self.group is None else [self.target, self.group]
 
     def numbers(self, frame: pl.DataFrame) -> Floats:
         """The features of some rows as trees read them."""
@@ -106,8 +111,7 @@ class Plan:
     def labelled(self, number: int) -> Labelled:
         """The grades and folds of a part, without its features."""
         part = self.parts[number]
-        columns = [self.target] if self.group is None else [self.target, self.group]
-        return self.labels_in(read_part(part, columns), part)
+        return self.labels_in(read_part(part, self.label_columns), part)
 
     def labels_in(self, frame: pl.DataFrame, part: Part) -> Labelled:
         """The same of a part that was read."""

@@ -20,7 +20,7 @@ import polars as pl
 from ordinoise._files import whole_file
 from ordinoise._sparse import as_csr
 from ordinoise._validation import Floats, Ints
-from ordinoise.app.tables import features_of
+from ordinoise.app.tables import ColumnFindings, features_of
 from ordinoise.app.workflow.partitions.files import read_part
 from ordinoise.app.workflow.partitions.plan import (
     N_FOLDS,
@@ -158,7 +158,7 @@ class TextTask:
     def run(self, folder: Path) -> Mapping[str, Any]:
         """Score, and write."""
         plan, part = read_plan(folder), read_plan(folder).parts[self.number]
-        frame = read_part(part, plan.read_columns)
+        frame = read_part(part, [*(column.name for column in _findings(plan)), *plan.label_columns])
         labelled, cells = plan.labels_in(frame, part), _cells(plan, frame)
         share = float(read_arrays(folder / READING)["share"])
         is_learned = is_drawn(labelled.rows, plan.seed, share) & (labelled.ranks >= 0)
@@ -246,7 +246,12 @@ def _text_table(reading: Reading, cells: list[list[str]]) -> Table:
 
 
 def _cells(plan: Plan, frame: pl.DataFrame) -> list[list[str]]:
-    return plan.columns.cells(features_of(frame, plan.findings))
+    """The cells of every column of text, empty where missing."""
+    return [column.fill_null("").to_list() for column in features_of(frame, _findings(plan)).get_columns()]
+
+
+def _findings(plan: Plan) -> list[ColumnFindings]:
+    return [column for column in plan.findings if column.role == "feature" and column.kind == "text"]
 
 
 def _names(plan: Plan) -> list[str]:
