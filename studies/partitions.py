@@ -6,6 +6,7 @@ Parts:
 
 - ``audit``: an audit of the table of `studies.million` in Parquet files, on worker processes whose memory is limited;
   matrix and ranking beside those of an audit of a sample in memory.
+- ``text``: the same where free text of 25 words stands for two of the columns; 20,000 rows are audited in memory.
 - ``speed``: the same audit with one worker and with two.
 - ``killed``: a worker is killed in the middle; the answer must be that of an undisturbed run.
 - ``rows``: the error of models that learn from more and more rows.
@@ -25,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,21 +54,34 @@ def main() -> None:
         PARTS[given.part](given, given.folder or Path(temporary))
 
 
-def written(folder: Path, n_rows: int) -> Path:
+def written(folder: Path, n_rows: int, *, text: bool = False) -> Path:
     """The table in Parquet files, with the true grades beside them; not made again if it is there."""
-    data = folder / f"table-{n_rows}"
+    data = folder / f"{'text' if text else 'table'}-{n_rows}"
     if not data.exists():
-        making = folder / f"making-{n_rows}"
+        making = folder / f"making-{data.name}"
         (making / "true").mkdir(parents=True)
         for at in range(0, n_rows, FILE_ROWS):
             size = min(FILE_ROWS, n_rows - at)
             frame, true = table(size, seed=at // FILE_ROWS)
+            if text:
+                frame = frame.drop("x0", "region").with_columns(pl.Series("text", texts(true, seed=at // FILE_ROWS)))
             frame.write_parquet(making / f"part-{at // FILE_ROWS:04}.parquet")
             np.save(making / "true" / f"{at // FILE_ROWS:04}.npy", true.astype(np.int8))
         making.rename(data)
     n_bytes = sum(file.stat().st_size for file in data.glob("*.parquet"))
-    print(f"{data}: {n_rows:,} rows, 20 features, {n_bytes / 1e6:,.0f} MB in {len(list(data.glob('*.parquet')))} files")
+    print(f"{data}: {n_rows:,} rows, {n_bytes / 1e6:,.0f} MB in {len(list(data.glob('*.parquet')))} files")
     return data
+
+
+def texts(true: np.ndarray, seed: int) -> list[str]:
+    """Texts of 25 words out of 6000, some frequent and most rare; two of them on average go with the true grade."""
+    letters, rng = np.array(list("abcdefghijklmnopqrstuvwxyz")), np.random.default_rng(0)
+    vocabulary = np.array(["".join(rng.choice(letters, size)) for size in rng.integers(3, 10, size=6000)])
+    rng, shape = np.random.default_rng(seed), (len(true), 25)
+    words = np.minimum(rng.pareto(0.5, size=shape), 4999).astype(np.int64)
+    telling = 5000 + 200 * true[:, None] + rng.integers(200, size=shape)
+    chosen = np.where(rng.random(shape) < 0.08, telling, words)
+    return [" ".join(row) for row in vocabulary[chosen].tolist()]
 
 
 def true_grades(data: Path) -> np.ndarray:
@@ -122,64 +137,99 @@ def most_memory(ids: list[int]) -> list[float]:
 
 def audit(given: argparse.Namespace, folder: Path) -> None:
     """Memory, time, matrix and ranking."""
-    data, out = written(folder, given.rows), folder / f"audit-{given.rows}"
+    _audit(given, written(folder, given.rows), folder / f"audit-{given.rows}", SAMPLE)
+
+
+def text(given: argparse.Namespace, folder: Path) -> None:
+    """The same with free text."""
+    _audit(given, written(folder, given.rows, text=True), folder / f"audit-text-{given.rows}", TEXT_SAMPLE)
+
+
+def _audit(given: argparse.Namespace, data: Path, out: Path, n_sample: int) -> None:
     with cluster(given.workers, given.gigabytes) as (address, ids):
         minutes, found, memory = audited(data, out, address)
         workers = most_memory(ids)
     print(f"audit: {minutes:.1f} minutes on {given.workers} workers")
     print(f"memory: at most {', '.join(f'{one:.2f}' for one in workers)} GB per worker, {memory:.2f} GB the command")
-    _show_accuracy(data, found, out)
+    _show_accuracy(data, found, out, n_sample)
 
 
-def _show_accuracy(data: Path, found: dict[str, Any], out: Path) -> None:
+def _show_accuracy(data: Path, found: dict[str, Any], out: Path, n_sample: int) -> None:
     labels = pl.scan_parquet(out / "labels.parquet" / "*.parquet").select(
         "row", pl.col("recorded").cast(pl.Int8), "probability_wrong", "expected_distance"
     ).collect()  # fmt: skip
     true = true_grades(data)
     wrong = labels["recorded"].to_numpy() != true[labels["row"].to_numpy()]
-    print(f"wrong grades: {wrong.sum():,}; found {found['wrong']:,.0f}, {found['wrong_low']:,.0f} to "
-          f"{found['wrong_high']:,.0f}; answer {found['noise']['answer']}")  # fmt: skip
+    number = "a range only" if found["wrong"] is None else f"{found['wrong']:,.0f}"  # in doubt there is no number
+    print(f"wrong grades: {wrong.sum():,}; found {number}, {found['wrong_low']:,.0f} to {found['wrong_high']:,.0f}; "
+          f"answer {found['noise']['answer']}")  # fmt: skip
     error = np.abs(np.array(found["noise"]["matrix"]) - NOISE)
     print(f"error of the noise matrix: {error.mean():.4f} on average, {error.max():.4f} at most")
     order = np.argsort(-labels["expected_distance"].to_numpy(), kind="stable")
     for share in (0.01, 0.05, 0.1, wrong.mean()):
         chosen = order[: int(share * len(order))]
         print(f"of the {len(chosen):,} most suspicious grades {wrong[chosen].mean():.2%} are wrong")
-    _compare_with_memory(data, labels, wrong, np.array(found["noise"]["matrix"]))
+    _compare_with_memory(data, labels, wrong, np.array(found["noise"]["matrix"]), n_sample)
 
 
-def _compare_with_memory(data: Path, labels: pl.DataFrame, wrong: np.ndarray, matrix: np.ndarray) -> None:
-    """The same numbers from an audit in memory of a sample of rows, judged on that sample."""
-    from ordinoise import find_label_issues
+def _compare_with_memory(
+    data: Path, labels: pl.DataFrame, wrong: np.ndarray, matrix: np.ndarray, n_sample: int
+) -> None:
+    """The same numbers from audits in memory of a sample of rows, by all learners and by trees."""
+    from ordinoise import OrdinalClassifier
+    from ordinoise.audit import issues_from_probabilities
 
     rng = np.random.default_rng(0)
-    rows = np.sort(rng.choice(len(wrong), min(SAMPLE, len(wrong)), replace=False))
+    rows = np.sort(rng.choice(len(wrong), min(n_sample, len(wrong)), replace=False))
     frames = [pl.scan_parquet(file) for file in sorted(data.glob("*.parquet"))]
     sample = pl.concat(frames).with_row_index("at").filter(pl.col("at").is_in(rows)).drop("at").collect()
-    issues = find_label_issues(sample.drop("grade"), sample["grade"].to_numpy(), random_state=0)
-    inside = np.abs(issues.noise.matrix - NOISE)
-    print(f"in memory, {len(rows):,} rows: error of the matrix {inside.mean():.4f} on average, {inside.max():.4f} at "
-          f"most; from the other matrix {np.abs(issues.noise.matrix - matrix).max():.4f} at most")  # fmt: skip
     ours = labels["expected_distance"].to_numpy()[rows]
-    for share in (0.01, 0.05, 0.1, wrong.mean()):
-        n_rows = int(share * len(rows))
-        shares = [wrong[rows][order[:n_rows]].mean() for order in (np.argsort(-ours, kind="stable"), issues.worst)]
-        chance = np.sqrt(2 * shares[0] * (1 - shares[0]) / n_rows)
-        print(f"of the same rows, the first {n_rows:,}: parts {shares[0]:.2%} wrong, memory {shares[1]:.2%} "
-              f"(two standard errors {2 * chance:.2%})")  # fmt: skip
+    for learner in ("auto", "boosting"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a noise in doubt
+            model = OrdinalClassifier(learner, random_state=0).fit(sample.drop("grade"), sample["grade"].to_numpy())
+        issues = issues_from_probabilities(model.out_of_fold_, sample["grade"].to_numpy(), model.noise_)
+        inside, between = np.abs(model.noise_.matrix - NOISE), np.abs(model.noise_.matrix - matrix)
+        print(f"in memory, {len(rows):,} rows, learner {learner}: error of the matrix {inside.mean():.4f} on average, "
+              f"{inside.max():.4f} at most; from that of the parts {between.mean():.4f} on average, "
+              f"{between.max():.4f} at most; answer {model.noise_.answer}", flush=True)  # fmt: skip
+        for share in (0.01, 0.05, 0.1, wrong.mean()):
+            n_rows = int(share * len(rows))
+            orders = (np.argsort(-one, kind="stable") for one in (ours, issues.expected_distance))
+            shares = [wrong[rows][order[:n_rows]].mean() for order in orders]
+            chance = np.sqrt(2 * shares[0] * (1 - shares[0]) / n_rows)
+            print(f"of the same rows, the first {n_rows:,}: parts {shares[0]:.2%} wrong, memory {shares[1]:.2%} "
+                  f"(two standard errors {2 * chance:.2%})", flush=True)  # fmt: skip
 
 
-SAMPLE = 100_000
+SAMPLE, TEXT_SAMPLE = 100_000, 20_000
+
+
+def processor_seconds(ids: list[int]) -> list[float]:
+    """The processor time of each process."""
+    ticks = [sum(map(int, Path(f"/proc/{one}/stat").read_text().rsplit(")")[-1].split()[11:13])) for one in ids]
+    return [one / os.sysconf("SC_CLK_TCK") for one in ticks]
+
+
+def _of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def speed(given: argparse.Namespace, folder: Path) -> None:
-    """One worker against two."""
-    data, minutes = written(folder, given.rows), {}
+    """One worker against two: by the clock, and by processor time, which work beside them changes less."""
+    data, minutes, longest = written(folder, given.rows), {}, {}
     for n_workers in (1, 2):
-        with cluster(n_workers, given.gigabytes) as (address, _):
+        with cluster(n_workers, given.gigabytes) as (address, ids):
+            before = _of_children(), processor_seconds(ids)
             minutes[n_workers], _, _ = audited(data, folder / f"speed-{n_workers}", address)
-        print(f"{n_workers} worker{'s' * (n_workers > 1)}: {minutes[n_workers]:.2f} minutes", flush=True)
-    print(f"two workers are {minutes[1] / minutes[2]:.2f} times as fast as one")
+            alone = _of_children() - before[0]  # the workers are not counted before they end
+            work = np.subtract(processor_seconds(ids), before[1])
+        longest[n_workers] = work.max() + alone
+        print(f"{n_workers} worker{'s' * (n_workers > 1)}: {minutes[n_workers]:.2f} minutes; processor seconds: "
+              f"{', '.join(f'{one:.0f}' for one in work)} per worker, {alone:.0f} the command", flush=True)  # fmt: skip
+    print(f"two workers are {minutes[1] / minutes[2]:.2f} times as fast as one by the clock, by processor time of the "
+          f"longer one and the command {longest[1] / longest[2]:.2f} times")  # fmt: skip
     one, two = ((folder / f"speed-{n}" / "audit.json").read_bytes() for n in (1, 2))
     print(f"the same audit.json: {one == two}")
 
@@ -271,7 +321,7 @@ def engines(given: argparse.Namespace, _: Path) -> None:
     compare(given.rows)
 
 
-PARTS = {"audit": audit, "speed": speed, "killed": killed, "rows": rows, "sums": sums, "engines": engines}
+PARTS = {"audit": audit, "text": text, "speed": speed, "killed": killed, "rows": rows, "sums": sums, "engines": engines}
 
 if __name__ == "__main__":
     main()

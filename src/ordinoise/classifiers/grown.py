@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.classifiers.blend.models import TreesModel
+from ordinoise.classifiers.blend.models import SparseModel, TreesModel
+from ordinoise.classifiers.blend.scored import ScoredModel
 from ordinoise.classifiers.blend.table import Filling, Reading
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.columns.coding import Columns
@@ -38,6 +39,7 @@ def classifier_of_trees(
     out_of_fold: Floats,
     recorded_counts: Ints,
     curves: Sequence[Sequence[float]] = (),
+    texts: tuple[Reading, Sequence[tuple[SparseModel, ...]]] | None = None,
 ) -> OrdinalClassifier:
     """A fitted OrdinalClassifier: it predicts, explains, saves and exports as if it had grown the trees itself.
 
@@ -57,13 +59,16 @@ def classifier_of_trees(
         Recorded labels, folds, and probabilities of the true label by the model that did not see the row.
     recorded_counts : int array of shape (n_classes,)
         Recorded labels of all training rows.
+    texts : pair, optional
+        How text is read, and for each of `models` the linear models whose mean score is its last column.
     """
     model = OrdinalClassifier("boosting", **settings)
     model._checked_features(X, reset=True)
     model.columns_, model.classes_ = columns, np.array(settings["classes"])
     model.filling_ = Filling.of(model._checked_features(X, reset=False), columns.categories)
-    model.reading_, model.reads_sparse_ = Reading(), False
-    model.models_ = {TREES: tuple(TreesModel(one) for one in models)}
+    model.reading_, model.reads_sparse_ = Reading() if texts is None else texts[0], False
+    grown = [TreesModel(one) for one in models]
+    model.models_ = {TREES: tuple(grown if texts is None else map(ScoredModel, texts[1], grown))}
     model.weights_, model.learner_ = {TREES: 1.0}, "boosting"
     model.noise_, model.folds_ = noise, folds[None]
     found = (out_of_fold @ noise.matrix)[np.arange(len(ranks)), ranks]

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_same_length, complain
 from ordinoise.classifiers.blend.models import SparseModel
+from ordinoise.classifiers.blend.scored import ScoredModel
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.columns.texts import Grams
 from ordinoise.crossfit import kept_apart
@@ -48,10 +49,10 @@ def word_contributions(
 ) -> list[list[Word]]:
     """The words of every row in the order of the text, with what each adds to the log-odds of two grades.
 
-    The log-odds are those of the linear models of all folds, averaged with their weights in the blend. N-grams of
-    characters are credited to the word they lie in, pairs of words half to each. What the summary of a text adds (its
-    length, the kind of its words) comes last, as an empty word. The rest of the log-odds are the other columns and the
-    class shares.
+    The log-odds are those of the linear models of all folds, averaged with their weights in the blend; in a model of
+    parts, which reads text by a score only, those of the models of that score. N-grams of characters are credited to
+    the word they lie in, pairs of words half to each. What the summary of a text adds (its length, the kind of its
+    words) comes last, as an empty word. The rest of the log-odds are the other columns and the class shares.
 
     Parameters
     ----------
@@ -119,15 +120,11 @@ def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints
     """One CSR matrix for each of the `counts`: what each number of each row adds to the log-odds."""
     blocks = [some.matrix.astype(np.float64) for some in table.counts]
     totals = [np.zeros(block.nnz) for block in blocks]
-    parts = [
-        (model.weights_[name] * share, one)
-        for name, models in model.models_.items()
-        for share, one in zip(shares, models, strict=True)
-        if isinstance(one, SparseModel)
-    ]
+    parts = _linear_models(model, shares)
     whole = np.sum([share for share, _ in parts], axis=0)
+    whole = np.where(whole > 0, whole, 1.0)
     for share, one in parts:
-        start = table.filling.n_columns(table.features.shape[1])
+        start = one.network.architecture.n_features - sum(map(len, one.coding))  # after the dense columns
         for some, weights, total in zip(table.counts, one.coding, totals, strict=True):
             coded = some.weighted(weights)
             of_row = np.repeat(share / whole, np.diff(coded.indptr))
@@ -136,6 +133,18 @@ def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints
     for block, total in zip(blocks, totals, strict=True):
         block.data = total
     return blocks
+
+
+def _linear_models(model: OrdinalClassifier, shares: Floats) -> list[tuple[Floats, SparseModel]]:
+    """The linear models of the text with their shares in each row; those whose score others read, if there are none."""
+    members = [
+        (model.weights_[name] * share, one)
+        for name, some in model.models_.items()
+        for share, one in zip(shares, some, strict=True)
+    ]
+    found = [(share, one) for share, one in members if isinstance(one, SparseModel)]
+    scored = [(share, one.readers) for share, one in members if isinstance(one, ScoredModel)]
+    return found or [(share / len(readers), reader) for share, readers in scored for reader in readers]
 
 
 def _coefficients(model: SparseModel, start: int, coded: Any, pairs: tuple[Ints, Ints]) -> Floats:

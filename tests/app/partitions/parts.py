@@ -32,6 +32,18 @@ def table(n_rows: int = N_ROWS) -> tuple[pl.DataFrame, np.ndarray]:
     return frame.with_columns(pl.when(~gaps).then(pl.col("x1")).alias("x1")), true
 
 
+def with_notes(frame: pl.DataFrame, true: np.ndarray) -> pl.DataFrame:
+    """The table with free text whose words go with the true grade."""
+    rng = np.random.default_rng(1)
+    telling = [["awful", "broken", "refund"], ["poor", "slow", "late"], ["fine", "useful"], ["superb", "lovely"]]
+    plain = [f"word{number}" for number in range(60)]
+    notes = []
+    for grade in true:
+        said = [rng.choice(telling[grade if rng.random() < 0.8 else rng.integers(4)]) for _ in range(3)]
+        notes.append(" ".join(rng.permutation([*said, *rng.choice(plain, 6)])))
+    return frame.with_columns(pl.Series("note", notes))
+
+
 def written(folder: Path, frame: pl.DataFrame, n_files: int) -> Path:
     folder.mkdir()
     for at, rows in enumerate(np.array_split(np.arange(frame.height), n_files)):
@@ -40,7 +52,7 @@ def written(folder: Path, frame: pl.DataFrame, n_files: int) -> Path:
 
 
 def request_for(data: Path, **options: object) -> Request:
-    return Request(data, target="grade", ignore=("owner",), jobs=1, **options)  # type: ignore[arg-type]
+    return Request(data, **{"target": "grade", "ignore": ("owner",), "jobs": 1, **options})  # type: ignore[arg-type]
 
 
 def plain(record: AuditRecord) -> str:

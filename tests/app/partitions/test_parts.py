@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,8 @@ from ordinoise.app.record import read_record
 from ordinoise.app.workflow.model import predict_file
 from ordinoise.app.workflow.partitions import plan, survey
 from ordinoise.app.workflow.partitions.learning import Course, survey_of, work_on
-from ordinoise.app.workflow.partitions.tasks import read_models
+from ordinoise.app.workflow.partitions.plan import scores_at
+from ordinoise.app.workflow.partitions.tasks import probabilities_of, read_models, score_file
 from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts, estimate_parts
 from ordinoise.app.workflow.request import Request
 
@@ -64,6 +66,9 @@ def test_the_table_of_scores_and_grades_is_that_of_the_whole_table(tmp_path: Pat
         whole = course.rows.probabilities(read_models(work.folder, "trusting"))
         ranks = course.rows.labelled.ranks
         assert np.array_equal(counts, course.cells.counts(whole, ranks))
+        written_scores = scores_at(course.plan, work.folder, np.arange(N_ROWS), partial(score_file, "trusting"))
+        models = read_models(work.folder, "trusting")
+        assert np.array_equal(probabilities_of(models, written_scores, course.rows.labelled.folds), whole)
         shares = np.bincount(ranks) / len(ranks)
         gains = np.log(whole[np.arange(len(ranks)), ranks]) - np.log(shares[ranks])
         assert sizes.sum() == len(ranks)

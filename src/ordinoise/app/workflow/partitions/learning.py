@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from ordinoise.app.tables.target import Classes
 from ordinoise.app.workflow.fit import check_request, noise_of
 from ordinoise.app.workflow.partitions.files import Part, parquet_files, parts_of, state_of
 from ordinoise.app.workflow.partitions.judging import Matrix, plain
-from ordinoise.app.workflow.partitions.plan import N_FOLDS, Labelled, Plan, merged
+from ordinoise.app.workflow.partitions.plan import N_FOLDS, Labelled, Plan, merged, scores_at
 from ordinoise.app.workflow.partitions.survey import (
     SampleTable,
     Survey,
@@ -34,13 +34,15 @@ from ordinoise.app.workflow.partitions.tasks import (
     SurveyTask,
     probabilities_of,
     read_models,
+    score_file,
     standard_errors,
     write_cells,
 )
+from ordinoise.app.workflow.partitions.texts import Features, features_in, read_texts
 from ordinoise.app.workflow.partitions.work import Work, working
 from ordinoise.app.workflow.request import Request
 from ordinoise.classifiers.blend.answers import CHEAPER, LIKELIER, answered, may_correct, with_first_answer
-from ordinoise.columns.coding import Columns
+from ordinoise.classifiers.grown import evenly
 from ordinoise.columns.names import as_column
 from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.estimation.score.estimator import noise_from_counts
@@ -83,23 +85,25 @@ class Rows:
     """Graded rows in memory: the table, their features as trees read them, ranks and folds."""
 
     table: SampleTable
-    features: Floats
+    features: Features
     labelled: Labelled
 
     def probabilities(self, models: Sequence[Ensemble]) -> Floats:
         """Class probabilities of each row by the model that did not see it."""
-        folds, scores = self.labelled.folds, np.empty(len(self.features))
+        folds = self.labelled.folds
+        features, scores = self.features.held_out(folds), np.empty(len(folds))
         for fold, model in enumerate(models):
-            scores[folds == fold] = model.scores(self.features[folds == fold])[:, 0]
+            scores[folds == fold] = model.scores(features[folds == fold])[:, 0]
         return probabilities_of(models, scores, folds)
 
 
-def rows_in(known: Surveyed, sample: pl.DataFrame, rows: Ints) -> Rows:
+def rows_in(known: Surveyed, folder: Path, sample: pl.DataFrame, rows: Ints) -> Rows:
     """The graded ones of some rows."""
     labelled = known.plan.labels_of(sample, rows)
     graded = labelled.ranks >= 0
     kept = Labelled(*(getattr(labelled, name)[graded] for name in ("rows", "ranks", "keys", "folds")))
-    return Rows(known.table(sample, rows), known.plan.numbers(sample.filter(pl.Series(graded))), kept)
+    features = features_in(known.plan, folder, sample.filter(pl.Series(graded)), kept.rows)
+    return Rows(known.table(sample, rows), features, kept)
 
 
 def survey_of(request: Request, work: Work, on_table: OnTable) -> tuple[Surveyed, Rows]:
@@ -117,7 +121,9 @@ def survey_of(request: Request, work: Work, on_table: OnTable) -> tuple[Surveyed
     sample, rows = read_sample(work.folder, parts, request.seed)
     known = _planned(request, survey, parts, classes, counts, sample, rows, state_of(files))
     known.plan.write(work.folder)
-    found = rows_in(known, sample, rows)
+    if known.plan.columns.texts:
+        read_texts(known.plan, work, sample, known.plan.labels_of(sample, rows))
+    found = rows_in(known, work.folder, sample, rows)
     SampleArrays(found.features, found.labelled.ranks, found.labelled.folds).write(work.folder)
     on_table(found.table)
     return known, found
@@ -130,8 +136,8 @@ def _planned(
     findings = sample_table(request, survey, classes, sum(counts), sample, rows, digest).columns
     check_features(findings, survey.n_rows)
     plan = Plan(
-        tuple(parts), request.target, request.group, tuple(classes), findings, Columns(survey.categories(findings)),
-        counts, request.seed,
+        tuple(parts), request.target, request.group, tuple(classes), findings, survey.coding(findings), counts,
+        request.seed,
     )  # fmt: skip
     if plan.n_graded < 2 * N_FOLDS:
         raise complain("file", f"have at least {2 * N_FOLDS} graded rows in several Parquet files", plan.n_graded)
@@ -198,8 +204,8 @@ class Course:
         groups = None if self.plan.group is None else np.unique(labelled.keys, return_inverse=True)[1]
         found = noise_from_counts(
             self.cells, counts, self._first_probabilities, labelled.ranks,
-            features=_filled(self.rows.features), prior_rate=self.request.prior_rate, random_state=self.request.seed,
-            groups=groups,
+            features=_filled(self.rows.features.held_out(labelled.folds)), prior_rate=self.request.prior_rate,
+            random_state=self.request.seed, groups=groups,
         )  # fmt: skip
         likelier, cheaper = (standard_errors(one, sizes) for one in sums)
         return found, curves, likelier >= LIKELIER or cheaper >= CHEAPER
@@ -246,6 +252,12 @@ def _filled(features: Floats) -> Floats:
     return np.where(np.isnan(features), medians, features)
 
 
+def held_out_probabilities(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> Floats:
+    """Class probabilities of rows in memory by the models that did not see them, from the scores of all rows."""
+    scores = scores_at(known.plan, folder, rows.labelled.rows, partial(score_file, learned.name))
+    return probabilities_of(learned.models, scores, rows.labelled.folds)
+
+
 def check_options(request: Request) -> None:
     """Refuse bad options, and those that need all rows at once."""
     check_request(request)
@@ -259,8 +271,9 @@ def check_options(request: Request) -> None:
 
 
 def union_of(known: Surveyed, more: Sequence[pl.DataFrame], rows: Ints) -> tuple[pl.DataFrame, Ints]:
-    """The sample and more rows, every row once, in the order of the table."""
-    both = merged([known.sample, *more])
-    numbers = np.concatenate([known.sample_rows, rows])
+    """The sample and more rows, every row once, in the order of the table; with text fewer, as it is read again."""
+    some = evenly(len(known.sample_rows)) if known.plan.columns.texts else slice(None)
+    both = merged([known.sample[some], *more])
+    numbers = np.concatenate([known.sample_rows[some], rows])
     unique, first = np.unique(numbers, return_index=True)
     return both[first], unique

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ordinoise._files import write_whole
+from ordinoise._files import whole_file, write_whole
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.tables import ColumnFindings, features_of, grades_of
 from ordinoise.app.tables.graded import names_in
@@ -96,7 +96,12 @@ class Plan:
     @cached_property
     def read_columns(self) -> list[str]:
         """Columns that are features, target or group."""
-        return list(dict.fromkeys([*self.feature_names, self.target, *([self.group] if self.group else [])]))
+        return list(dict.fromkeys([*self.feature_names, *self.label_columns]))
+
+    @property
+    def label_columns(self) -> list[str]:
+        """Columns that are target or group."""
+        return [self.target] if self.group is None else [self.target, self.group]
 
     def numbers(self, frame: pl.DataFrame) -> Floats:
         """The features of some rows as trees read them."""
@@ -106,8 +111,7 @@ class Plan:
     def labelled(self, number: int) -> Labelled:
         """The grades and folds of a part, without its features."""
         part = self.parts[number]
-        columns = [self.target] if self.group is None else [self.target, self.group]
-        return self.labels_in(read_part(part, columns), part)
+        return self.labels_in(read_part(part, self.label_columns), part)
 
     def labels_in(self, frame: pl.DataFrame, part: Part) -> Labelled:
         """The same of a part that was read."""
@@ -172,6 +176,28 @@ def is_drawn(rows: Ints, seed: int, share: float) -> NDArray[np.bool_]:
 def drawn_file(number: int) -> str:
     """The file with the rows of a part that were drawn, in the working folder."""
     return f"drawn-{number:05}.parquet"
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """Write arrays, whole or not at all."""
+    with whole_file(path) as file:
+        np.savez(file, **arrays)
+
+
+def read_arrays(path: Path) -> dict[str, Any]:
+    """The arrays in a file."""
+    with np.load(path, allow_pickle=False) as found:
+        return {name: found[name] for name in found.files}
+
+
+def scores_at(plan: Plan, folder: Path, rows: Ints, file_of: Callable[[int], str]) -> Floats:
+    """The scores of rows with these ascending numbers, from the files of their parts."""
+    firsts, found = np.array([part.first for part in plan.parts]), []
+    part_of = np.searchsorted(firsts, rows, side="right") - 1
+    for number in np.unique(part_of).tolist():
+        own = rows[part_of == number] - firsts[number]
+        found.append(read_arrays(folder / file_of(number))["scores"][own])
+    return np.concatenate(found)
 
 
 def merged(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

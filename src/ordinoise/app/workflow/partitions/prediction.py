@@ -76,8 +76,8 @@ def predict_parts(
     check_prediction(decision, confidence)
     refuse_existing("out", out)
     _, task = read_model(model)
-    if task.n_embedded or task.texts:
-        raise complain("model", "read neither text nor embeddings to grade several Parquet files", repr(str(model)))
+    if task.n_embedded:
+        raise complain("model", "read no embeddings to grade several Parquet files", repr(str(model)))
     files = parquet_files(file)
     parts, _ = parts_of(files)
     wanted = state_of(files), state_of(sorted(model.iterdir())), decision, confidence

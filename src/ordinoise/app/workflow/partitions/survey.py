@@ -20,6 +20,7 @@ from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.app.workflow.partitions.files import Part, read_part
 from ordinoise.app.workflow.partitions.plan import DRAWN_ROWS, SAMPLE_ROWS, drawn_file, is_drawn, merged
 from ordinoise.app.workflow.request import Request
+from ordinoise.columns.coding import Columns
 from ordinoise.columns.features import FEW, MANY, SHARE, findings_of, is_prose
 from ordinoise.columns.inference import as_text, nameless, typed
 
@@ -177,15 +178,18 @@ class Survey:
         note = f"more than {MANY} different values, names or identifiers"
         return replace(found, kind="text", role="ignored", note=note)
 
-    def categories(self, findings: Sequence[ColumnFindings]) -> dict[int, tuple[str, ...]]:
-        """The categories of each categorical feature, by its place among the features."""
+    def coding(self, findings: Sequence[ColumnFindings]) -> Columns:
+        """How the features become numbers, and which of them are free text."""
         wanted = [column for column in findings if column.role == "feature"]
+        kept = [at for at, column in enumerate(wanted) if column.kind != "text"]
         found = {}
-        for at, column in enumerate(wanted):
+        for at, column in enumerate(wanted[place] for place in kept):
             if column.kind == "category":
                 texts = _typed_texts(self.texts.get(column.name) or ()).drop_nulls()
                 found[at] = tuple(sorted(as_text(texts).to_list()))
-        return found
+        if len(kept) == len(wanted):
+            return Columns(found)
+        return Columns(found, tuple(kept), texts=tuple(at for at in range(len(wanted)) if at not in kept))
 
 
 def _union(found: Sequence[Sequence[str] | None]) -> tuple[str, ...] | None:
@@ -221,15 +225,11 @@ def sample_table(
 
 
 def check_features(findings: Sequence[ColumnFindings], n_rows: int) -> None:
-    """Refuse features without a value, and free text."""
+    """Refuse features without a value."""
     for column in findings:
         if column.role == "feature" and column.n_missing == n_rows:
             got = f"only missing cells in column {column.name!r}"
             raise complain("file", "have a value in every feature", got, f"--ignore {column.name} skips it")
-        if column.role == "feature" and column.kind == "text":
-            advice = f"--ignore {column.name} skips it; one file that fits into memory may hold free text"
-            rule = "have no free text among the features where it is several Parquet files"
-            raise complain("file", rule, f"the column {column.name!r}", advice)
 
 
 def read_sample(folder: Path, parts: Sequence[Part], seed: int) -> tuple[pl.DataFrame, Ints]:

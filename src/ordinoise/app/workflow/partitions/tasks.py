@@ -19,8 +19,9 @@ from ordinoise._files import whole_file
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.workflow.partitions.files import Part, read_part
 from ordinoise.app.workflow.partitions.judging import Judge, Judged, most_suspicious
-from ordinoise.app.workflow.partitions.plan import N_FOLDS, Labelled, Plan, read_plan
+from ordinoise.app.workflow.partitions.plan import N_FOLDS, Labelled, Plan, read_arrays, read_plan, write_arrays
 from ordinoise.app.workflow.partitions.survey import surveyed
+from ordinoise.app.workflow.partitions.texts import Features, features_in
 from ordinoise.classifiers.blend.candidates import TreesCandidate
 from ordinoise.classifiers.blend.lineup import dense_candidates
 from ordinoise.crossfit import combined
@@ -71,24 +72,24 @@ class FitTask:
         for number in range(len(plan.parts)):
             labelled = plan.labels_of(*plan.training_part(number, folder))
             rows = np.flatnonzero((labelled.ranks >= 0) & (labelled.folds != self.fold))
-            blocks.append((len(rows), partial(_features, plan, folder, number, rows)))
+            blocks.append((len(rows), partial(_features, plan, folder, number, rows, self.fold)))
             ranks.append(labelled.ranks[rows])
         grades = np.concatenate(ranks)
         matrix = np.array(self.matrix)
         objective = OBJECTIVES["ordered"](matrix[None])
         settings, candidate = _settings(plan, len(grades), bool((matrix != np.eye(len(matrix))).any()))
-        held_out = sample.folds == self.fold
+        held_out, features = sample.folds == self.fold, sample.features.of_fold(self.fold)
         training = train(
-            Sample(FeatureStream(blocks, sample.features), objective.cells(grades), np.ones(len(grades))), objective,
+            Sample(FeatureStream(blocks, features), objective.cells(grades), np.ones(len(grades))), objective,
             implied_shares(matrix, np.bincount(grades, minlength=len(matrix)), least=0.5 / len(grades)), settings,
             n_rounds=candidate.max_rounds, seed=plan.seed + self.fold,
             validation=Sample(
-                sample.features[held_out], objective.cells(sample.ranks[held_out]), np.ones(int(held_out.sum()))
+                features[held_out], objective.cells(sample.ranks[held_out]), np.ones(int(held_out.sum()))
             ),
             patience=candidate.patience,
         )  # fmt: skip
         trees = training.ensemble.trees.arrays
-        _write_arrays(folder / _model_file(self.name, self.fold), {**trees, "offsets": training.ensemble.offsets})
+        write_arrays(folder / _model_file(self.name, self.fold), {**trees, "offsets": training.ensemble.offsets})
         return {"n_rows": len(grades), "n_rounds": training.n_rounds, "curve": training.validation_curve}
 
 
@@ -112,8 +113,8 @@ class ScoreTask:
         plan, models = read_plan(folder), read_models(folder, self.name)
         frame = read_part(plan.parts[self.number], plan.read_columns)
         labelled = plan.labels_in(frame, plan.parts[self.number])
-        scores = _own_scores(models, plan, frame, labelled)
-        _write_arrays(folder / _score_file(self.name, self.number), {"scores": scores})
+        scores = _own_scores(models, plan, folder, frame, labelled)
+        write_arrays(folder / score_file(self.name, self.number), {"scores": scores})
         graded = labelled.ranks >= 0
         ranks, folds = labelled.ranks[graded], labelled.folds[graded]
         found, more = probabilities_of(models, scores[graded], folds), {}
@@ -158,10 +159,10 @@ class JudgeTask:
         ranks = labelled.ranks[graded]
         judged = self.judge.of(probabilities_of(models, scores[graded], labelled.folds[graded]), ranks)
         with whole_file(Path(self.out) / f"part-{self.number:05}.parquet") as file:
-            self._labels(plan, models, labelled, graded, judged).write_parquet(file)
+            self._labels(plan, folder, models, labelled, graded, judged).write_parquet(file)
         places, keys = judged.worst(self.n_suspects)
         worst = graded[places]
-        _write_arrays(folder / f"suspects-{self.number:05}.npz", {"rows": labelled.rows[worst], "keys": keys})
+        write_arrays(folder / f"suspects-{self.number:05}.npz", {"rows": labelled.rows[worst], "keys": keys})
         with whole_file(folder / f"suspects-{self.number:05}.parquet") as file:
             read_part(plan.parts[self.number])[worst].write_parquet(file)
         wrong = judged.probability_wrong
@@ -171,7 +172,7 @@ class JudgeTask:
         }
 
     def _labels(
-        self, plan: Plan, models: Sequence[Ensemble], labelled: Labelled, graded: Ints, judged: Judged
+        self, plan: Plan, folder: Path, models: Sequence[Ensemble], labelled: Labelled, graded: Ints, judged: Judged
     ) -> pl.DataFrame:
         """Every row of the part; one without a grade has only a suggestion, by the average of all models."""
         names = [str(grade) for grade in plan.classes]
@@ -181,7 +182,8 @@ class JudgeTask:
         if not len(others):
             return found
         frame = read_part(plan.parts[self.number], plan.read_columns)[others]
-        after = self.judge.answered(average_probabilities(models, plan.numbers(frame)))
+        features = features_in(plan, folder, frame, labelled.rows[others])
+        after = self.judge.answered(average_probabilities(models, features))
         suggested = [names[rank] for rank in decide(after, "median")]
         columns = {f"probability_{name}": after[:, at].round(6) for at, name in enumerate(names)}
         more = pl.DataFrame({"row": labelled.rows[others], "suggested": suggested, **columns})
@@ -199,17 +201,21 @@ def _settings(plan: Plan, n_rows: int, is_corrected: bool) -> tuple[Any, TreesCa
     return replace(candidate.settings, learning_rate=rate), candidate
 
 
-def _features(plan: Plan, folder: Path, number: int, rows: Ints) -> Floats:
-    return plan.numbers(plan.training_part(number, folder)[0][rows])
+def _features(plan: Plan, folder: Path, number: int, rows: Ints, fold: int) -> Floats:
+    frame, numbers = plan.training_part(number, folder)
+    return features_in(plan, folder, frame[rows], numbers[rows]).of_fold(fold)
 
 
-def _own_scores(models: Sequence[Ensemble], plan: Plan, frame: pl.DataFrame, labelled: Labelled) -> Floats:
+def _own_scores(
+    models: Sequence[Ensemble], plan: Plan, folder: Path, frame: pl.DataFrame, labelled: Labelled
+) -> Floats:
     """The score of each row by the model that did not see it; zero without a grade."""
     scores = np.zeros(len(labelled.rows))
     for fold, model in enumerate(models):
         own = np.flatnonzero((labelled.folds == fold) & (labelled.ranks >= 0))
         if len(own):
-            scores[own] = model.scores(plan.numbers(frame[own]))[:, 0]
+            features = features_in(plan, folder, frame[own], labelled.rows[own])
+            scores[own] = model.scores(features.of_fold(fold))[:, 0]
     return scores
 
 
@@ -223,10 +229,13 @@ def probabilities_of(models: Sequence[Ensemble], scores: Floats, folds: Ints) ->
     return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
-def average_probabilities(models: Sequence[Ensemble], features: Floats) -> Floats:
+def average_probabilities(models: Sequence[Ensemble], features: Features) -> Floats:
     """Class probabilities by the average of all models."""
-    first = np.zeros(len(features), dtype=np.int64)
-    every = [probabilities_of([model], model.scores(features)[:, 0], first) for model in models]
+    first = np.zeros(len(features.numbers), dtype=np.int64)
+    every = [
+        probabilities_of([model], model.scores(features.of_fold(fold))[:, 0], first)
+        for fold, model in enumerate(models)
+    ]
     return np.asarray(np.mean(every, axis=0))
 
 
@@ -265,19 +274,20 @@ def standard_errors(sums: Ints, sizes: Ints) -> float:
 class SampleArrays:
     """The graded rows of the sample: features, ranks, folds."""
 
-    features: Floats
+    features: Features
     ranks: Ints
     folds: Ints
 
     def write(self, folder: Path) -> None:
         """Write them for the workers."""
-        _write_arrays(folder / "sample.npz", {name: getattr(self, name) for name in self.__dataclass_fields__})
+        write_arrays(folder / "sample.npz", {"ranks": self.ranks, "folds": self.folds, **vars(self.features)})
 
 
 @lru_cache(maxsize=1)
 def read_sample_arrays(folder: Path) -> SampleArrays:
     """The sample in the working folder."""
-    return SampleArrays(**_read_arrays(folder / "sample.npz"))
+    arrays = read_arrays(folder / "sample.npz")
+    return SampleArrays(Features(arrays["numbers"], arrays["scores"]), arrays["ranks"], arrays["folds"])
 
 
 @lru_cache(maxsize=2)
@@ -285,7 +295,7 @@ def read_models(folder: Path, name: str) -> tuple[Ensemble, ...]:
     """The models of all folds."""
     found = []
     for fold in range(N_FOLDS):
-        arrays = _read_arrays(folder / _model_file(name, fold))
+        arrays = read_arrays(folder / _model_file(name, fold))
         offsets = arrays.pop("offsets")
         found.append(Ensemble("ordered", Trees(**arrays), offsets, 1))
     return tuple(found)
@@ -293,23 +303,23 @@ def read_models(folder: Path, name: str) -> tuple[Ensemble, ...]:
 
 def write_cells(folder: Path, name: str, cells: ScoreCells) -> None:
     """Write the cuts of the score for the workers."""
-    _write_arrays(folder / f"cells-{name}.npz", {"score_cuts": cells.score_cuts, "spread_cuts": cells.spread_cuts})
+    write_arrays(folder / f"cells-{name}.npz", {"score_cuts": cells.score_cuts, "spread_cuts": cells.spread_cuts})
 
 
 @lru_cache(maxsize=1)
 def read_cells(folder: Path, name: str) -> ScoreCells:
     """The cuts of the score."""
-    return ScoreCells(**_read_arrays(folder / f"cells-{name}.npz"))
+    return ScoreCells(**read_arrays(folder / f"cells-{name}.npz"))
 
 
 def read_scores(folder: Path, name: str, number: int) -> Floats:
     """The scores of a part."""
-    return np.asarray(_read_arrays(folder / _score_file(name, number))["scores"])
+    return np.asarray(read_arrays(folder / score_file(name, number))["scores"])
 
 
 def read_suspects(folder: Path, n_parts: int, n_suspects: int) -> tuple[list[pl.DataFrame], Ints]:
     """The cells and numbers of the most suspicious rows of all parts; only parts that have some are read."""
-    found = [_read_arrays(folder / f"suspects-{number:05}.npz") for number in range(n_parts)]
+    found = [read_arrays(folder / f"suspects-{number:05}.npz") for number in range(n_parts)]
     rows, keys = (np.concatenate([one[name] for one in found], axis=-1) for name in ("rows", "keys"))
     sizes = np.array([len(one["rows"]) for one in found])
     part_of, first = np.repeat(np.arange(n_parts), sizes), np.cumsum(sizes) - sizes
@@ -325,15 +335,6 @@ def _model_file(name: str, fold: int) -> str:
     return f"model-{name}-{fold}.npz"
 
 
-def _score_file(name: str, number: int) -> str:
+def score_file(name: str, number: int) -> str:
+    """The file with the scores of a part, in the working folder."""
     return f"scores-{name}-{number:05}.npz"
-
-
-def _write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
-    with whole_file(path) as file:
-        np.savez(file, **arrays)
-
-
-def _read_arrays(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as found:
-        return {name: found[name] for name in found.files}

@@ -33,12 +33,14 @@ from ordinoise.app.workflow.partitions.learning import (
     Rows,
     Surveyed,
     check_options,
+    held_out_probabilities,
     rows_in,
     survey_of,
     union_of,
     work_on,
 )
 from ordinoise.app.workflow.partitions.tasks import UNIT, JudgeTask, read_suspects
+from ordinoise.app.workflow.partitions.texts import read_reading, readers_of
 from ordinoise.app.workflow.partitions.work import Work
 from ordinoise.app.workflow.request import Request
 from ordinoise.audit import LabelIssues
@@ -141,7 +143,7 @@ def fit_parts(
 def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_table: OnTable) -> PartsAudit:
     known, rows = survey_of(request, work, on_table)
     learned = Course(known, rows, work).learned()
-    probabilities = rows.probabilities(learned.models)
+    probabilities = held_out_probabilities(known, learned, rows, work.folder)
     judge = Judge.fitted(learned.noise, probabilities, rows.labelled.ranks, request.rank_by)
     tasks = [
         JudgeTask(number, learned.name, judge, n_suspects, str(labels.resolve()))
@@ -150,8 +152,8 @@ def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_tab
     sums = work.done(tasks, f"judging {known.plan.n_graded:,} labels")
     count = _count(learned.noise, known.plan.n_graded, judge, probabilities, rows.labelled.ranks, sums)
     suspects = read_suspects(work.folder, len(tasks), n_suspects)
-    both = rows_in(known, *union_of(known, *suspects))
-    model = _model(known, learned, both)
+    both = rows_in(known, work.folder, *union_of(known, *suspects))
+    model = _model(known, learned, both, work.folder)
     return PartsAudit(request, both.table, model, None, judge, count, both.labelled.ranks)
 
 
@@ -168,16 +170,17 @@ def _count(
     return counted(value, variance + of_matrix * (n_graded / len(ranks)) ** 2, n_graded, CONFIDENCE)
 
 
-def _model(known: Surveyed, learned: Learned, rows: Rows) -> OrdinalClassifier:
+def _model(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> OrdinalClassifier:
     request, plan = known.request, known.plan
+    texts = (read_reading(folder, False), readers_of(folder)) if plan.columns.texts else None
     settings = {
         "noise": "estimate" if learned.noise.is_estimated else learned.noise.matrix,
         "answer": request.answer, "prior_rate": request.prior_rate, "decision": request.decision,
-        "classes": list(plan.classes), "categorical_features": rows.table.categories, "text_features": None,
-        "n_jobs": request.jobs, "random_state": request.seed,
+        "classes": list(plan.classes), "categorical_features": rows.table.categories,
+        "text_features": rows.table.texts or None, "n_jobs": request.jobs, "random_state": request.seed,
     }  # fmt: skip
     return classifier_of_trees(
         settings, rows.table.features, plan.columns, learned.models, learned.noise, ranks=rows.labelled.ranks,
-        folds=rows.labelled.folds, out_of_fold=rows.probabilities(learned.models),
-        recorded_counts=np.array(plan.recorded_counts), curves=learned.curves,
+        folds=rows.labelled.folds, out_of_fold=held_out_probabilities(known, learned, rows, folder),
+        recorded_counts=np.array(plan.recorded_counts), curves=learned.curves, texts=texts,
     )  # fmt: skip
