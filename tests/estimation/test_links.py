@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.estimation.score import doubts
 from ordinoise.estimation.score.bootstrap import posterior_draws
 from ordinoise.estimation.score.doubts import doubts_about_columns, saved_error
 from ordinoise.estimation.score.likelihood import score_likelihood
@@ -83,17 +84,32 @@ def test_columns_that_predict_surprises_are_a_doubt() -> None:
     for name, recorded, table in (("all", wrong, chances @ inverse_decay(5, 0.15)), ("some", some, mixed)):
         fit = score_likelihood(table, recorded)
         values[name] = predictable_surprise(features, fit.recorded[fit.cells], recorded, 0)
-        doubts = [doubt.code for doubt in doubts_about_columns(features, fit, table, recorded, 0)]
-        assert doubts == (["predicted-surprise"] if name == "some" else [])
+        codes = [doubt.code for doubt in doubts_about_columns(features, fit, table, recorded, 0)]
+        assert codes == (["predicted-surprise"] if name == "some" else [])
     assert values["some"] > 4 > 2 > values["all"]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "value", "is_doubt"), [(2000, 3.5, True), (12_000, 3.5, False), (12_000, 5.0, True)]
+)
+def test_with_many_rows_surprises_must_be_predicted_well_to_be_a_doubt(
+    n_rows: int, value: float, is_doubt: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doubts, "predictable_surprise", lambda *_: value)
+    features, labels, chances = drawn(stats.logistic(scale=0.5), n_rows)
+    noise = inverse_decay(5, 0.15)
+    recorded = corrupt(labels, noise, 1)
+    fit = score_likelihood(chances @ noise, recorded)
+    codes = [doubt.code for doubt in doubts_about_columns(features, fit, chances @ noise, recorded, 0)]
+    assert codes == (["predicted-surprise"] if is_doubt else [])
 
 
 def test_columns_that_say_nothing_are_a_doubt() -> None:
     rng = np.random.default_rng(2)
     labels, chances = rng.integers(3, size=600), rng.dirichlet([30.0, 30.0, 30.0], 600)
     fit = score_likelihood(chances, labels)
-    doubts = doubts_about_columns(rng.normal(size=(600, 2)), fit, chances, labels, 0)
-    assert [doubt.code for doubt in doubts] == ["no-signal"]
+    found = doubts_about_columns(rng.normal(size=(600, 2)), fit, chances, labels, 0)
+    assert [doubt.code for doubt in found] == ["no-signal"]
 
 
 @pytest.mark.parametrize(("strength", "codes"), [(0.3, ["weak-columns"]), (1.0, [])])
