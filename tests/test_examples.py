@@ -32,7 +32,7 @@ def test_the_loss_goes_into_other_training_loops(name: str, needs: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_neighbours_layers_and_losses_read_our_tables() -> None:
+def test_the_neighbors_layers_and_losses_read_our_tables() -> None:
     errors = _example("coral_and_dlordinal", "coral_pytorch", "dlordinal")["main"](n_steps=250)
     for corrected in ("CORAL, its loss on corrected levels", "CORAL, forward"):
         assert errors[corrected] < errors["CORAL, plain"]

@@ -60,7 +60,7 @@ def test_errors_grow_with_the_spread_and_towards_the_cuts() -> None:
         assert matrices[0, 1, 0] > matrices[0, 1, 2]
 
 
-def test_slips_near_cuts_reach_neighbours_only_with_the_rate_on_the_cut() -> None:
+def test_slips_near_cuts_reach_neighbors_only_with_the_rate_on_the_cut() -> None:
     matrices = near_cuts([0.3], CUTS, rate=0.3, width=0.2)[0]
     assert matrices[2, 1] == pytest.approx(0.3)
     assert matrices[1, 2] == pytest.approx(0.3)

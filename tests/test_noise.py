@@ -30,10 +30,10 @@ def test_power_one_is_inverse_decay_and_power_zero_is_uniform() -> None:
     np.testing.assert_allclose(power_decay(4, 0.1, 0.0), uniform(4, 0.3))
 
 
-def test_a_huge_power_and_a_zero_factor_leave_slips_to_neighbours() -> None:
-    neighbours = adjacent(5, up=0.1, down=0.1)
-    np.testing.assert_allclose(power_decay(5, 0.1, 200.0), neighbours, atol=1e-12)
-    np.testing.assert_array_equal(exponential_decay(5, 0.1, 0.0), neighbours)
+def test_a_huge_power_and_a_zero_factor_leave_slips_to_neighbors() -> None:
+    neighbors = adjacent(5, up=0.1, down=0.1)
+    np.testing.assert_allclose(power_decay(5, 0.1, 200.0), neighbors, atol=1e-12)
+    np.testing.assert_array_equal(exponential_decay(5, 0.1, 0.0), neighbors)
 
 
 def test_exponential_decay_shrinks_by_its_factor_with_each_grade() -> None:

@@ -148,7 +148,7 @@ def _replicates(spread: float) -> Floats:
 
 
 def test_a_class_thought_impossible_can_be_the_true_one() -> None:
-    """Recorded 2, sure of 0, and only neighbours are confused: nothing fits, and nothing may be NaN."""
+    """Recorded 2, sure of 0, and only neighbors are confused: nothing fits, and nothing may be NaN."""
     adjacent = np.array([[0.8, 0.2, 0], [0.1, 0.8, 0.1], [0, 0.2, 0.8]])
     issues = issues_from_probabilities([[1.0, 0, 0]], [2], adjacent, calibrate=False)
     assert issues.posterior.sum() == pytest.approx(1)

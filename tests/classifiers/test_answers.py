@@ -24,7 +24,7 @@ from ordinoise.scoring.sets import calibrate_sets
 ASYMMETRIC = adjacent(4, up=0.3, down=0.1)
 FLAT = Doubt("flat-likelihood", "the likelihood is flat")
 FEW = Doubt("few-samples", "only 200 samples")
-NEIGHBORS = Doubt("only-neighbors", "nearly all noise is between neighbours")
+NEIGHBORS = Doubt("only-neighbors", "nearly all noise is between neighbors")
 MOVED = Doubt("moved-grade", "a grade is recorded as another")
 pytestmark = pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 

@@ -215,7 +215,7 @@ def test_a_verifier_who_errs_counts_beside_the_record_and_alone_without_one() ->
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_trusted_labels_train_the_models_and_inform_the_noise_estimate() -> None:
-    """Grades overlap so much that it looks like noise between neighbours, until the worst 200 labels are verified."""
+    """Grades overlap so much that it looks like noise between neighbors, until the worst 200 labels are verified."""
     features, true = _data(1200, seed=7, scale=0.5)
     noisy = corrupt(true, ASYMMETRIC, 3)
     alone = OrdinalClassifier(**NETWORKS).fit(features, noisy)

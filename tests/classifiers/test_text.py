@@ -36,7 +36,7 @@ SAYINGS = {
     3: ["nice and solid", "good value for money", "good, solid"],
     4: ["superb in all respects", "excellent, superb", "excellent and beautiful"],
 }
-FILLER = ["the", "box", "came", "on", "a", "day", "when", "my", "neighbour", "read", "it", "in", "the", "garden"]
+FILLER = ["the", "box", "came", "on", "a", "day", "when", "my", "neighbor", "read", "it", "in", "the", "garden"]
 
 
 def reviews(n_samples: int, seed: int = 0) -> tuple[list[str], Any]:

@@ -153,7 +153,7 @@ def test_intervals_of_clean_labels_hold_zero() -> None:
 
 
 def test_labels_settled_in_order_of_suspicion_sharpen_the_estimate_and_do_not_bias_it() -> None:
-    """Neighbours confused along a flat score: hardly identifiable, until a person looks at the worst of them."""
+    """Neighbors confused along a flat score: hardly identifiable, until a person looks at the worst of them."""
     noise = adjacent(4, up=0.25, down=0.08)
     clean, rng = clean_probabilities(3_000, 1.5), np.random.default_rng(5)
     true = (rng.random((3_000, 1)) > clean.cumsum(axis=1)[:, :-1]).sum(axis=1)
@@ -282,13 +282,13 @@ def test_intervals_narrow_with_the_sample(fit: LikelihoodFit) -> None:
     assert np.ptp(np.quantile(large, [0.025, 0.975])) < 0.5 * np.ptp(np.quantile(small, [0.025, 0.975]))
 
 
-def test_far_slips_are_identifiable_and_neighbour_slips_among_overlapping_classes_are_not() -> None:
+def test_far_slips_are_identifiable_and_neighbor_slips_among_overlapping_classes_are_not() -> None:
     assert not score_likelihood(*simulated(4_000, inverse_decay(4, rate=0.15))).doubts
     doubtful = score_likelihood(*simulated(4_000, adjacent(4, up=0.2, down=0.1), steepness=1.5))
     assert {"only-neighbors", "flat-likelihood"} & {doubt.code for doubt in doubtful.doubts}
 
 
-def test_neighbour_slips_between_sharply_separated_classes_are_identifiable() -> None:
+def test_neighbor_slips_between_sharply_separated_classes_are_identifiable() -> None:
     fit = score_likelihood(*simulated(4_000, adjacent(4, up=0.25, down=0.08), steepness=30.0))
     assert not fit.doubts
 

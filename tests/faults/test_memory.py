@@ -110,7 +110,7 @@ def test_a_verb_called_by_a_program_under_a_limit_runs_in_its_process(monkeypatc
 @pytest.mark.parametrize("verb", ["corrupt", "audit", "fit"])
 def test_a_verb_under_a_memory_limit_ends_well_or_with_one_sentence(verb: str, limit: int, tmp_path: Path) -> None:
     rows = (f"{i % 7 + i / 100},{'red' if i % 2 else 'blue'},{i % 4 + 1}\n" for i in range(400))
-    (tmp_path / "table.csv").write_text("size,colour,stars\n" + "".join(rows))
+    (tmp_path / "table.csv").write_text("size,color,stars\n" + "".join(rows))
     words = [verb, "table.csv", "--target", "stars", "--out", "out.csv" if verb == "corrupt" else "out"]
     ended = _run([*words, *(() if verb == "corrupt" else ("--noise", "none", "--jobs", "1"))], limit * MB, tmp_path)
     if ended.returncode:

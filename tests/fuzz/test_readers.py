@@ -13,7 +13,7 @@ from app.cli.command import run
 from ordinoise.app.review import DecisionStore
 from ordinoise.paper.runs import ResultStore
 
-TABLE = "size,colour,stars\n" + "".join(f"{i / 7:.3f},{'red' if i % 3 else 'blue'},{i % 3 + 1}\n" for i in range(60))
+TABLE = "size,color,stars\n" + "".join(f"{i / 7:.3f},{'red' if i % 3 else 'blue'},{i % 3 + 1}\n" for i in range(60))
 RUNS = {
     "table": 4000,
     "svmlight": 4000,

@@ -14,7 +14,7 @@ def test_example_1() -> None:
     np.testing.assert_allclose(correction_matrix(matrix), [*rows, *[row[::-1] for row in rows[::-1]]], atol=0.01)
 
 
-def test_the_sample_estimate_in_the_supplement_is_refused_until_its_rows_are_renormalised() -> None:
+def test_the_sample_estimate_in_the_supplement_is_refused_until_its_rows_are_renormalized() -> None:
     printed = np.array(
         [
             [0.80, 0.14, 0.03, 0.02],

@@ -11,7 +11,7 @@ import pytest
 from ordinoise import OrdinalClassifier, ScoreLikelihood, corrupt
 from ordinoise.noise import adjacent
 
-# Noise between neighbours is in doubt by its nature; what is believed of it is tested elsewhere.
+# Noise between neighbors is in doubt by its nature; what is believed of it is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 N = 1500
 NOISE = adjacent(4, up=0.25, down=0.05)

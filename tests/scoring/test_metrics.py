@@ -52,7 +52,7 @@ def test_average_mean_absolute_error_is_the_mean_over_true_classes(
     assert metrics.average_mean_absolute_error(true, predicted) == pytest.approx(np.mean(by_class))
 
 
-def test_within_one_counts_neighbours() -> None:
+def test_within_one_counts_neighbors() -> None:
     assert metrics.accuracy_off1_score([0, 1, 2, 3], [0, 2, 0, 0]) == 0.5
 
 

@@ -23,12 +23,12 @@ MOST_SHOWN = 10
 """Rows of the printed table."""
 RANKINGS = ("auto", "expected_distance", "probability_wrong", "large_error")
 LARGE = 2
-"""Grades from which an error counts as large: the least that is not a slip to a neighbour."""
+"""Grades from which an error counts as large: the least that is not a slip to a neighbor."""
 FOR_LARGE = 0.15
 """Weight of the surprise beside the distance in "large_error". Chosen on splits 100 and 101 of `studies.text`
 (decision 0020)."""
 LEAST = 0.01
-"""Smaller probabilities count as this one in the surprise: a sure slip to a neighbour then is no large error."""
+"""Smaller probabilities count as this one in the surprise: a sure slip to a neighbor then is no large error."""
 Library = Literal["pandas", "polars", "pyarrow"]
 LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 

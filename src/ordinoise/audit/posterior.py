@@ -36,7 +36,7 @@ def credit_in_doubt(n_classes: int) -> Floats:
     """Weights that stand for a noise matrix where none is believed, ``[true, recorded]``.
 
     One on the diagonal and ``1 / sqrt(distance)`` off it: the record gets no more credit than its own chance and that
-    of its neighbours, and near grades count more than far ones, since slips are mostly small. Chosen among ten
+    of its neighbors, and near grades count more than far ones, since slips are mostly small. Chosen among ten
     rankings on draws 100 to 102 of the real sets of `studies.real`.
     """
     grades = np.arange(n_classes)

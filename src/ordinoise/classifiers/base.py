@@ -102,7 +102,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         return np.log(np.maximum(self.predict_proba(X), SMALLEST_PROBABILITY))
 
     def predict_set(self, X: Any, confidence: float = 0.9) -> PredictionSets:
-        """Neighbouring grades that contain the true label with probability `confidence`, for every sample.
+        """Neighboring grades that contain the true label with probability `confidence`, for every sample.
 
         The set always contains the median, the default prediction, and a higher confidence only adds grades.
         Needs recorded labels that the model did not learn from: see `calibrate_sets`.

@@ -82,7 +82,7 @@ class Summaries:
         found = cls(
             column, len(different), hashes[kept], holding[kept], raw.mean(axis=0), np.where(spread > TINY, spread, 1.0)
         )
-        return found, found._standardised(raw)
+        return found, found._standardized(raw)
 
     @property
     def n_columns(self) -> int:
@@ -91,9 +91,9 @@ class Summaries:
 
     def counted(self, texts: Sequence[str]) -> Any:
         """The summary columns of new texts: a CSR matrix of float32, shape (n_texts, n_columns)."""
-        return self._standardised(_numbers(texts, _counted_words(texts), self.hashes, self.holding, self.n_texts))
+        return self._standardized(_numbers(texts, _counted_words(texts), self.hashes, self.holding, self.n_texts))
 
-    def _standardised(self, raw: Floats) -> Any:
+    def _standardized(self, raw: Floats) -> Any:
         deviations = np.clip((raw - self.center) / self.scale, -MOST_DEVIATIONS, MOST_DEVIATIONS)
         return as_csr((SIZE * deviations).astype(np.float32))
 
@@ -111,7 +111,7 @@ def _plain_words(text: str) -> list[str]:
 
 
 def _numbers(texts: Sequence[str], counts: Any, hashes: Ints, holding: Ints, n_texts: int) -> Floats:
-    """The columns of each text, not standardised; `holding` of `n_texts` other texts have each word."""
+    """The columns of each text, not standardized; `holding` of `n_texts` other texts have each word."""
     means = _row_means(counts, _rarities(counts, hashes, holding, n_texts))
     plain = _counted_words(texts, _plain_words)
     rarities = np.split(_rarities(plain, hashes, holding, n_texts), plain.indptr[1:-1])

@@ -133,7 +133,7 @@ def rarity(counted: Any, analyzer: str) -> Weights:
 def association(counted: Any, grades: Floats, weights: Floats) -> Weights:
     """How far the grades of the texts that hold an n-gram differ from those of all: ``sqrt(1 + z^2)``.
 
-    z is the weighted sum of their standardised grades, in units of its standard deviation. An n-gram that says nothing
+    z is the weighted sum of their standardized grades, in units of its standard deviation. An n-gram that says nothing
     has about sqrt(2), whether it is rare or frequent; under a penalty, those that say more are read more easily.
     """
     shares = weights / weights.sum()

@@ -21,7 +21,7 @@ class ConfidentJoint(NoiseEstimator):
 
     A sample recorded as r counts as truly t if its out-of-fold probability of t reaches the average of that
     probability among the samples recorded as t; of several such classes the likeliest is taken. It ignores the order
-    of the classes and counts overlap of neighbours as noise.
+    of the classes and counts overlap of neighbors as noise.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def inverse_decay(n_classes: int, rate: ArrayLike) -> Floats:
     n_classes : int
         Number of ordered grades.
     rate : float or array of shape (n_classes,)
-        Probability of slipping to a neighbour, for all classes or for each true class.
+        Probability of slipping to a neighbor, for all classes or for each true class.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def inverse_decay(n_classes: int, rate: ArrayLike) -> Floats:
 def power_decay(n_classes: int, rate: ArrayLike, power: float) -> Floats:
     """Noise that decays as a power of distance: `d` grades off with probability rate / d**power.
 
-    A power of 1 is :func:`inverse_decay`; a large one leaves only slips to neighbours.
+    A power of 1 is :func:`inverse_decay`; a large one leaves only slips to neighbors.
     """
     power = as_number("power", power, 0.0, np.inf)
     return _from_decay(n_classes, rate, lambda distance: distance**-power)
@@ -82,7 +82,7 @@ def uniform(n_classes: int, rate: float) -> Floats:
 
 
 def adjacent(n_classes: int, up: ArrayLike, down: ArrayLike) -> Floats:
-    """Noise between neighbours only: one grade up with probability `up`, one down with probability `down`.
+    """Noise between neighbors only: one grade up with probability `up`, one down with probability `down`.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ class Noise:
     rate_interval : (float, float) or None
         Ends of the interval of `rate`, if the model of the estimator holds.
     rate_range : (float, float) or None
-        Ends between which the rate lies even if grades overlap by slips alone: slips between neighbours look just like
+        Ends between which the rate lies even if grades overlap by slips alone: slips between neighbors look just like
         overlap, and no data without repeated or verified labels can tell the two apart.
     confidence : float
         Level of both intervals.

@@ -1,8 +1,8 @@
-"""Prediction sets: neighbouring grades that contain the *true* label as often as asked, calibrated on recorded ones.
+"""Prediction sets: neighboring grades that contain the *true* label as often as asked, calibrated on recorded ones.
 
-In every row the grades enter one by one: first the median, then repeatedly the likelier neighbour of the grades that
+In every row the grades enter one by one: first the median, then repeatedly the likelier neighbor of the grades that
 are in. The entry level of a grade is the total probability of the grades before it. A set holds the grades whose entry
-level is at most a threshold, so it is one run of neighbours, never empty, and grows with the threshold.
+level is at most a threshold, so it is one run of neighbors, never empty, and grows with the threshold.
 
 The coverage of a threshold t is the mean of ``[entry level of the true grade <= t]``. With C the inverse of the noise
 matrix N, a row recorded as r contributes ``sum_k C[r, k] [entry level of k <= t]``: averaged over the noise,
@@ -63,7 +63,7 @@ class SetCalibration:
 
 @dataclass(frozen=True, eq=False)
 class PredictionSets:
-    """One run of neighbouring grades per sample.
+    """One run of neighboring grades per sample.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ def calibrate_sets(
 def prediction_sets(
     probabilities: ArrayLike, calibration: SetCalibration, confidence: float = 0.9, *, classes: Any = None
 ) -> PredictionSets:
-    """The set of each sample: neighbouring grades that contain the true one with probability `confidence`.
+    """The set of each sample: neighboring grades that contain the true one with probability `confidence`.
 
     Parameters
     ----------

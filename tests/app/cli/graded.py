@@ -18,6 +18,6 @@ RECORDED = corrupt(TRUE, inverse_decay(4, 0.1), random_state=0)
 
 def write_graded(path: Path) -> Path:
     """Write the table with semicolons."""
-    columns = {"size": _SIZE, "weight": _WEIGHT, "colour": _COLOUR, "quality": np.array(GRADES)[RECORDED]}
+    columns = {"size": _SIZE, "weight": _WEIGHT, "color": _COLOUR, "quality": np.array(GRADES)[RECORDED]}
     pl.DataFrame(columns).write_csv(path, separator=";")
     return path

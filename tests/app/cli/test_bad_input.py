@@ -15,7 +15,7 @@ from ordinoise import OrdinalClassifier
 from ordinoise.datasets import synthetic
 
 SENTENCE = re.compile(r"^[\w' ]+ must .+, got .+\n$")
-GOOD = "size,colour,stars\n" + "".join(
+GOOD = "size,color,stars\n" + "".join(
     f"{i % 7 + i / 100},{'red' if i % 2 else 'blue'},{i % 4 + 1}\n" for i in range(80)
 )
 VERBS: dict[str, tuple[str, ...]] = {
@@ -33,7 +33,7 @@ def _text(old: str, new: str) -> Callable[[Path], object]:
 FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no such file": (lambda path: path.unlink(missing_ok=True), "file must exist, got 'table.csv'"),
     "an empty file": (lambda path: path.write_text(""), "file must"),
-    "a header only": (lambda path: path.write_text("size,colour,stars\n"), "file must"),
+    "a header only": (lambda path: path.write_text("size,color,stars\n"), "file must"),
     "an absent target": (_text(",stars\n", ",star\n"), "did you mean 'star'?"),
     "a constant target": (
         lambda path: path.write_text("size,stars\n" + "".join(f"{i},3\n" for i in range(60))),
@@ -50,7 +50,7 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
         "--ignore empty",
     ),
     "an infinite value": (_text("\n0.0,", "\ninf,"), "inf"),
-    "two columns of one name": (_text("size,colour", "size,size"), "size"),
+    "two columns of one name": (_text("size,color", "size,size"), "size"),
     "ten thousand grades": (
         lambda path: path.write_text("size,stars\n" + "".join(f"{i % 9},{i}\n" for i in range(10_000))),
         "10000",
@@ -92,7 +92,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown learner": (("--learner", "bosting"), "did you mean 'boosting'?"),
     "an unknown decision": (("--decision", "modus"), "did you mean 'mode'?"),
     "a negative seed": (("--seed", "-1"), "seed must"),
-    "an ignored column that is not there": (("--ignore", "color"), "did you mean 'colour'?"),
+    "an ignored column that is not there": (("--ignore", "color"), "did you mean 'color'?"),
     "a noise matrix that is not there": (("--noise", "matrix.csv"), "noise must"),
     "a noise matrix that is none": (("--noise", "table.csv"), "noise must"),
     "no jobs": (("--jobs", "0"), "jobs must"),
@@ -191,7 +191,7 @@ NEW_FILES: dict[str, tuple[str, str]] = {
     "text where numbers were": (GOOD.replace("\n0.0,", "\nhuge,"), "huge"),
     "an infinite value": (GOOD.replace("\n0.0,", "\n-inf,"), "inf"),
     "a column with the name of an answer": (
-        GOOD.replace("colour,", "colour,predicted_stars,").replace("e,", "e,1,"),
+        GOOD.replace("color,", "color,predicted_stars,").replace("e,", "e,1,"),
         "rename",
     ),
 }

@@ -13,7 +13,7 @@ from app.cli.command import run
 
 pytestmark = pytest.mark.usefixtures("few_models")
 
-TABLE = "size,colour,stars\n" + "".join(
+TABLE = "size,color,stars\n" + "".join(
     f"{i % 7 + i / 100},{'red' if i % 2 else 'blue'},{i % 3 + 1}\n" for i in range(60)
 )
 # The command line runs as it does for a person; what it has loaded goes where no output of its own does.
@@ -50,7 +50,7 @@ def loaded_by(folder: Path, *words: str) -> set[str]:
 
 def test_prediction_loads_neither_the_review_nor_the_audit_nor_the_model_of_raters(folder: Path) -> None:
     loaded = loaded_by(folder, "predict", "model", "table.csv", "--out", "graded.csv")
-    assert (folder / "graded.csv").read_text().startswith("size,colour,stars,predicted_stars,")
+    assert (folder / "graded.csv").read_text().startswith("size,color,stars,predicted_stars,")
     assert "ordinoise.app.workflow.model" in loaded
     found = [name for name in loaded if name.startswith(tuple(f"{heavy}." for heavy in HEAVY)) or name in HEAVY]
     assert sorted(found) == []

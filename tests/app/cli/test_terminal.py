@@ -37,7 +37,7 @@ def _is_harmless(result: Result) -> bool:
 @pytest.mark.parametrize(
     "verb", ["audit", "corrupt", *(pytest.param(verb, marks=pytest.mark.slow) for verb in ("fit", "noise"))]
 )
-def test_a_grade_cannot_colour_the_terminal(verb: str, tmp_path: Path) -> None:
+def test_a_grade_cannot_color_the_terminal(verb: str, tmp_path: Path) -> None:
     table = _table(tmp_path / "table.csv", ["low", RED, "high"])
     out = {"noise": (), "corrupt": ("--out", tmp_path / "out.csv")}.get(verb, ("--out", tmp_path / "out"))
     fast = () if verb == "corrupt" else FAST[2:] if verb == "noise" else FAST
@@ -47,7 +47,7 @@ def test_a_grade_cannot_colour_the_terminal(verb: str, tmp_path: Path) -> None:
     assert _is_harmless(result)
 
 
-def test_a_grade_cannot_colour_a_complaint(tmp_path: Path) -> None:
+def test_a_grade_cannot_color_a_complaint(tmp_path: Path) -> None:
     table = _table(tmp_path / "table.csv", ["low", RED, "high"])
     result = run("noise", table, "--target", "grade", "--order=low,high")
     assert result.code == 2
@@ -55,7 +55,7 @@ def test_a_grade_cannot_colour_a_complaint(tmp_path: Path) -> None:
     assert _is_harmless(result)
 
 
-def test_a_prediction_says_its_grades_without_their_colours(tmp_path: Path) -> None:
+def test_a_prediction_says_its_grades_without_their_colors(tmp_path: Path) -> None:
     table = _table(tmp_path / "table.csv", ["low", RED, "high"])
     words = ("--target", "grade", f"--order=low,{RED},high", *FAST)
     assert run("fit", table, *words, "--out", tmp_path / "model").code == 0

@@ -25,15 +25,15 @@ ORDER = ("--order", ",".join(GRADES))
 def _table(n_rows: int = 240, seed: int = 0) -> tuple[pl.DataFrame, np.ndarray]:
     rng = np.random.default_rng(seed)
     size, weight = rng.normal(size=(2, n_rows))
-    colour = rng.choice(["red", "blue", "green"], size=n_rows)
-    true = np.digitize(size + (colour == "red") + rng.normal(scale=0.1, size=n_rows), [-0.7, 0.2, 1.1])
+    color = rng.choice(["red", "blue", "green"], size=n_rows)
+    true = np.digitize(size + (color == "red") + rng.normal(scale=0.1, size=n_rows), [-0.7, 0.2, 1.1])
     noisy = corrupt(true, inverse_decay(4, 0.1), random_state=seed)
     frame = pl.DataFrame(
         {
             "name": [f"item {i}" for i in range(n_rows)],
             "size": np.where(rng.random(n_rows) < 0.03, np.nan, size),
             "weight": weight,
-            "colour": colour,
+            "color": color,
             "quality": np.array(GRADES)[noisy],
         }
     )
@@ -71,7 +71,7 @@ def test_an_audit_leaves_a_whole_folder(folder: Path) -> None:
     record = read_record(folder / "audit")
     assert record.classes == tuple(GRADES)
     assert {column.name: column.role for column in record.columns} == {
-        "name": "ignored", "size": "feature", "weight": "feature", "colour": "feature", "quality": "target",
+        "name": "ignored", "size": "feature", "weight": "feature", "color": "feature", "quality": "target",
     }  # fmt: skip
     frame, true = _table()
     wrong = frame["quality"].to_numpy() != np.array(GRADES)[true]
@@ -336,13 +336,11 @@ def test_decisions_are_an_ordinary_database(folder: Path) -> None:
 
 def test_categories_that_the_model_never_saw_are_named(folder: Path, tmp_path: Path) -> None:
     frame, _ = _table(20, seed=5)
-    frame.with_columns(colour=pl.Series(["mauve", "[b]"] * 10)).write_csv(tmp_path / "new.csv")
+    frame.with_columns(color=pl.Series(["mauve", "[b]"] * 10)).write_csv(tmp_path / "new.csv")
     found = run("predict", folder / "model", tmp_path / "new.csv", "--out", tmp_path / "graded.csv")
     assert found.code == 0, found.err
     said = " ".join(found.err.split())
-    assert (
-        "column 'colour' has categories that the model never saw, read as missing in 20 rows: 'mauve', '[b]'." in said
-    )
+    assert "column 'color' has categories that the model never saw, read as missing in 20 rows: 'mauve', '[b]'." in said
     known = run("predict", folder / "model", folder / "table.csv", "--out", tmp_path / "known.csv")
     assert "never saw" not in known.err
 

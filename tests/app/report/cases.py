@@ -50,7 +50,7 @@ def findings(
     names = tuple(classes or [str(grade + 1) for grade in range(n_classes)])
     columns = columns or (
         ColumnFindings("weight", "number", "feature", 1, 200),
-        ColumnFindings("colour", "category", "feature", 0, 3, "three categories"),
+        ColumnFindings("color", "category", "feature", 0, 3, "three categories"),
         ColumnFindings("stars", "number", "target", 0, n_classes),
         ColumnFindings("id", "text", "ignored", 0, n_rows, "every value is different"),
     )

@@ -99,10 +99,10 @@ def test_missing_numbers_go_last_either_way(opened: Page) -> None:
 def test_rows_are_filtered_by_text_and_by_grade_and_the_number_is_announced(opened: Page) -> None:
     status = opened.get_by_role("status")
     assert status.inner_text() == "Showing 100 of 100 rows"
-    colours = column(opened, 11)
+    colors = column(opened, 11)
     opened.get_by_label("Find", exact=True).press_sequentially("BLUE")
     assert set(column(opened, 11)) == {"Blue"}
-    assert status.inner_text() == f"Showing {colours.count('Blue')} of 100 rows"
+    assert status.inner_text() == f"Showing {colors.count('Blue')} of 100 rows"
     opened.get_by_label("Recorded", exact=True).select_option("good")
     both = column(opened, 3)
     assert set(both) == {"good"}

@@ -1,4 +1,4 @@
-"""Contrast of the page's colours, in both schemes (WCAG 2.1, level AA)."""
+"""Contrast of the page's colors, in both schemes (WCAG 2.1, level AA)."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def test_shapes_that_carry_meaning_stand_out(scheme: str, shape: str, ground: st
 
 
 @pytest.mark.parametrize(("scheme", "ends"), [("light", ON_LIGHT), ("dark", ON_DARK)])
-def test_colours_of_grades_stand_out_and_rise_in_lightness(scheme: str, ends: tuple[float, float]) -> None:
+def test_colors_of_grades_stand_out_and_rise_in_lightness(scheme: str, ends: tuple[float, float]) -> None:
     colors = grade_colors(9, ends)
     assert all(contrast(color, SCHEMES[scheme]["surface"]) >= 3 for color in colors)
     lightness = [_luminance(color) for color in colors]
     assert lightness == sorted(lightness)
 
 
-def test_both_schemes_have_every_colour() -> None:
+def test_both_schemes_have_every_color() -> None:
     assert SCHEMES["light"].keys() == SCHEMES["dark"].keys()

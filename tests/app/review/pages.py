@@ -7,15 +7,15 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from browser import PATIENCE_MS
 
-# Colours of text against what lies behind it, by the rule of WCAG; gives the texts that are too faint.
+# Colors of text against what lies behind it, by the rule of WCAG; gives the texts that are too faint.
 FAINT_TEXTS = """() => {
-  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const channels = (color) => color.match(/[\\d.]+/g).map(Number);
   const luminance = (rgb) => rgb.slice(0, 3).map((c) => c / 255).map((c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0);
   const behind = (element) => {
     for (let at = element; at; at = at.parentElement) {
-      const colour = channels(getComputedStyle(at).backgroundColor);
-      if (colour.length === 3 || colour[3] > 0.99) return colour;
+      const color = channels(getComputedStyle(at).backgroundColor);
+      if (color.length === 3 || color[3] > 0.99) return color;
     }
     return [255, 255, 255];
   };

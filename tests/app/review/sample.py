@@ -30,7 +30,7 @@ COLUMNS = (
     ColumnFindings("alcohol", "number", "feature", 0, 60),
     ColumnFindings("volatile acidity", "number", "feature", 1, 60),
     ColumnFindings("sulphates", "number", "feature", 0, 60),
-    ColumnFindings("colour", "category", "feature", 0, 2),
+    ColumnFindings("color", "category", "feature", 0, 2),
     ColumnFindings("quality", "number", "target", 0, 6),
     ColumnFindings("tasting note", "text", "ignored", 0, 60, "free text is not used"),
     ColumnFindings("label", "image", "ignored", 0, 60, "pictures are not used"),
@@ -127,7 +127,7 @@ def _suspect(rows: list[list[str]], row: int, rank: int, wrong: float) -> Suspec
     distance = float(posterior @ np.abs(np.arange(len(CLASSES)) - recorded))
     cells = tuple(cell or None for cell in rows[row])
     first = (cells[5] or "").partition(" ")[0]
-    why = (Contribution("alcohol", 1.25), Contribution("colour", -0.5))
+    why = (Contribution("alcohol", 1.25), Contribution("color", -0.5))
     words = (WordContribution("tasting note", 0.75 if row % 2 else -0.75, 0, len(first)),) if first else ()
     near = Similar(row + 1, CLASSES[recorded], cells, CLASSES[suggested] if rank % 2 else None)
     grades = (CLASSES[recorded], CLASSES[suggested])
@@ -135,10 +135,10 @@ def _suspect(rows: list[list[str]], row: int, rank: int, wrong: float) -> Suspec
 
 
 def _png(number: int) -> bytes:
-    """A small picture of one colour and a stripe, without a library for pictures."""
+    """A small picture of one color and a stripe, without a library for pictures."""
     width, height = 96, 64
-    colour = np.array([90 + 7 * number % 120, 40 + 13 * number % 90, 70 + 17 * number % 110], dtype=np.uint8)
-    pixels = np.broadcast_to(colour, (height, width, 3)).copy()
+    color = np.array([90 + 7 * number % 120, 40 + 13 * number % 90, 70 + 17 * number % 110], dtype=np.uint8)
+    pixels = np.broadcast_to(color, (height, width, 3)).copy()
     pixels[20:44, 12:84] = 240
     raw = b"".join(b"\0" + line.tobytes() for line in pixels)
     parts = (

@@ -327,7 +327,7 @@ def test_text_from_the_file_stays_text(server: Server, context: BrowserContext, 
     expect(tab.page.locator("#texts mark")).to_have_text((suspect.cells[5] or "")[word.start : word.end])
     expect(tab.page.locator("#texts mark")).to_have_class("for" if word.value > 0 else "against")
     expect(tab.page.locator(".speaks.for")).to_contain_text(f"For {suspect.suggested}: alcohol {suspect.cells[0]}")
-    expect(tab.page.locator(".speaks.against")).to_contain_text(f"For {suspect.recorded}: colour")
+    expect(tab.page.locator(".speaks.against")).to_contain_text(f"For {suspect.recorded}: color")
     expect(tab.page.locator(".neighbor .which")).to_have_text(f"Row {near.row}: {_grade_of(near)}")
     image = tab.page.locator("#pictures img")
     expect(image).to_have_js_property("naturalWidth", 96)

@@ -12,7 +12,7 @@ from ordinoise.app.tables import features_of, graded_table, grades_of, read_tabl
 
 Put = Callable[..., Path]
 MIXED = """\
-id,size,fresh,day,colour,name,photo,stars
+id,size,fresh,day,color,name,photo,stars
 1,2.5,True,2024-01-01,red,n1,p1.png,3
 2,,False,2024-01-03,green,n2,p2.png,
 3,4.0,,,,n3,p3.png,1
@@ -34,7 +34,7 @@ def test_a_file_is_understood_column_by_column(mixed: Path) -> None:
         ("size", "number", "feature"),
         ("fresh", "flag", "feature"),
         ("day", "date", "feature"),
-        ("colour", "category", "feature"),
+        ("color", "category", "feature"),
         ("name", "text", "ignored"),
         ("photo", "image", "ignored"),
         ("stars", "number", "target"),
@@ -49,8 +49,8 @@ def test_a_named_column_of_pictures_is_one_whatever_its_cells_look_like(mixed: P
     found = {column.name: column for column in graded_table(mixed, "stars", image=["name", "size"]).columns}
     for name in ("name", "size", "photo"):
         assert (found[name].kind, found[name].role, found[name].note) == ("image", "ignored", "it names pictures")
-    with pytest.raises(ValueError, match="image must name columns with no other use, got 'colour'"):
-        graded_table(mixed, "stars", image=["colour"], ignore=["colour"])
+    with pytest.raises(ValueError, match="image must name columns with no other use, got 'color'"):
+        graded_table(mixed, "stars", image=["color"], ignore=["color"])
     with pytest.raises(ValueError, match="image must name columns with no other use, got 'name'"):
         graded_table(mixed, "stars", image=["name"], text=["name"])
 

@@ -16,7 +16,7 @@ RNG = np.random.default_rng(0)
 N = 240
 QUALITY = RNG.normal(size=N)
 GRADES = np.digitize(QUALITY + RNG.normal(scale=0.7, size=N), [-1.0, 0.0, 1.0]) + 1
-ORDINARY: dict[str, Any] = {"size": QUALITY.round(3), "colour": RNG.choice(["red", "blue"], N)}
+ORDINARY: dict[str, Any] = {"size": QUALITY.round(3), "color": RNG.choice(["red", "blue"], N)}
 
 
 def _cautions(folder: Path, columns: Mapping[str, Any], target: str = "stars", **options: Any) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from ordinoise.columns import features
 from ordinoise.columns.inference import typed as typed_text
 
 Put = Callable[..., Path]
-CONTENT = "size,fresh,day,colour,stars\n" + "1.5,True,2024-01-01,red,3\n,False,,green,\n4,,2024-01-02,,1\n" * 20
+CONTENT = "size,fresh,day,color,stars\n" + "1.5,True,2024-01-01,red,3\n,False,,green,\n4,,2024-01-02,,1\n" * 20
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_every_column_is_typed_once_and_every_feature_converted_once(put: Put, m
     table = graded_table(put(CONTENT), "stars")
     for _ in range(2):
         assert (table.features.width, len(table.labels)) == (4, 40)
-    names = ["size", "fresh", "day", "colour"]
+    names = ["size", "fresh", "day", "color"]
     assert typed == dict.fromkeys([*names, "stars"], 1)
     assert converted == dict.fromkeys(names, 1)
     assert graded == {"stars": 1}

@@ -69,7 +69,7 @@ def start_of(head: str) -> Network:
 
 @pytest.mark.parametrize("head", ["ordered", pytest.param("softmax", marks=pytest.mark.slow)])
 def test_a_descent_among_sums_of_rows_ends_at_the_minimum_over_all_weights(head: str) -> None:
-    """The oracle: scipy's optimizer on weights of dense standardised columns, with gradients by differences."""
+    """The oracle: scipy's optimizer on weights of dense standardized columns, with gradients by differences."""
     start, training = start_of(head), records(slice(0, 110))
     strength = 0.03
     fitted = fit_linear(start, training, records(slice(110, 150)), [strength]).network
@@ -107,7 +107,7 @@ def test_a_linear_fit_keeps_the_strength_of_least_held_out_loss(head: str) -> No
 
 
 def test_least_squares_gives_the_direction_of_ridge_regression_with_cuts_that_fit_held_out_rows() -> None:
-    """The oracle: scikit-learn's ridge regression of the same penalty, on standardised columns."""
+    """The oracle: scikit-learn's ridge regression of the same penalty, on standardized columns."""
     start, strength = start_of("ordered"), 0.1
     rows = (FEATURES - start.center) / start.scale
     score = rows @ np.random.default_rng(2).normal(size=37)

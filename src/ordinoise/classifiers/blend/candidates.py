@@ -231,7 +231,7 @@ def _at_most_many(data: Recorded, rows: Ints, held_out: Ints, seed: int) -> tupl
 
 
 def _random_network(sizes: tuple[int, ...], data: Recorded, rows: Ints, rng: np.random.Generator) -> Network:
-    """An untrained network that standardises its columns by the training rows."""
+    """An untrained network that standardizes its columns by the training rows."""
     dense = data.table.dense
     center, scale = center_and_scale(dense, rows, data.weights)
     counts = np.bincount(data.ranks[rows], data.weights[rows], minlength=data.n_classes)
@@ -240,7 +240,7 @@ def _random_network(sizes: tuple[int, ...], data: Recorded, rows: Ints, rng: np.
 
 
 def _sparse_start(data: Recorded, rows: Ints, head: str, columns: Ints | slice = slice(None)) -> Network:
-    """The linear network of some columns that predicts the class shares; dense columns are standardised."""
+    """The linear network of some columns that predicts the class shares; dense columns are standardized."""
     n_columns = data.table.n_columns
     center, scale = np.zeros(n_columns), np.ones(n_columns)
     if data.table.features.shape[1]:

@@ -115,8 +115,8 @@ class ScoreCurve:
 
     @cached_property
     def prior(self) -> Prior:
-        """Neighbouring slopes are alike, scales near one; the mean slope and the thresholds are nearly free."""
-        # Rows: n_rises - 1 differences of neighbouring log rises, the mean log rise, the threshold, log gaps, log
+        """Neighboring slopes are alike, scales near one; the mean slope and the thresholds are nearly free."""
+        # Rows: n_rises - 1 differences of neighboring log rises, the mean log rise, the threshold, log gaps, log
         # scales.
         rises = slice(self.n_rises)
         spreads = [1 / THRESHOLD_SD], np.full(self.n_classes - 2, 1 / LOG_GAP_SD)

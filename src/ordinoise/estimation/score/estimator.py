@@ -31,7 +31,7 @@ class ScoreLikelihood(NoiseEstimator):
 
     Models that did not see a sample predict its recorded label; their expected label is the score. A smooth clean model
     of the score and a family of noise matrices are fitted together to the recorded labels. Slips to far classes leave a
-    floor that no smooth model can imitate and are well identified. Slips to neighbours look like overlapping classes;
+    floor that no smooth model can imitate and are well identified. Slips to neighbors look like overlapping classes;
     if that leaves the noise in doubt, `noise_.doubts` says so.
 
     Parameters

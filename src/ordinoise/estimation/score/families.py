@@ -3,7 +3,7 @@
 A family is a table of energies ``E[true, recorded]``, zero on the diagonal, that depends on a few parameters; the row
 softmax of ``-E`` is the noise matrix, ``N[i, j] = exp(-E[i, j]) / sum_r exp(-E[i, r])``. So any parameters give a valid
 matrix, and ``E[i, j] = log(N[i, i] / N[i, j])``. Energies grow with the distance: far slips are rarer than near ones.
-A *level* is the energy of a slip to a neighbour.
+A *level* is the energy of a slip to a neighbor.
 """
 
 from __future__ import annotations

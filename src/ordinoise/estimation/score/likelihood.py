@@ -126,7 +126,7 @@ class LikelihoodFit:
         """Share of labels other than the most frequent one at their score.
 
         That many are wrong if the score decides the true label and grades overlap by slips alone: the most that slips
-        between neighbours can hide.
+        between neighbors can hide.
         """
         sizes = self.evidence.bins.sizes
         return float(1 - sizes @ self.recorded.max(axis=1) / sizes.sum())

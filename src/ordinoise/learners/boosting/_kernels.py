@@ -194,7 +194,7 @@ def ordered_slopes(
 
     That is `threshold_slopes`, the gradient of the log-likelihood by threshold, shape (K-1,), and `information`, shape
     (K-1, K-1), of which only the diagonal and the line below it are filled: a threshold shares a class with its
-    neighbours only.
+    neighbors only.
 
     Curvatures are those of ``-log P(k)``, averaged over the posterior. The exact curvature of ``-log q`` is less, by
     the posterior variance of the slopes, and may be negative; this one never is.

@@ -1,4 +1,4 @@
-"""What boosting minimises: the forward likelihood, whose gradient reads the noise from a table."""
+"""What boosting minimizes: the forward likelihood, whose gradient reads the noise from a table."""
 
 from __future__ import annotations
 

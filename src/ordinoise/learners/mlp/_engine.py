@@ -23,7 +23,7 @@ from .layout import TILE_ROWS, Float32s
 class Block(NamedTuple):
     """The rows of one call, gathered in the order of training."""
 
-    features: Float32s  # flat (rows + TILE_ROWS, padded columns), standardised; the padding stays zero
+    features: Float32s  # flat (rows + TILE_ROWS, padded columns), standardized; the padding stays zero
     cells: Ints  # (rows,) table row that each reads
     weights: Floats  # (rows,)
     sparse: SparseRows  # the features of sparse rows, for which `features` is empty
@@ -47,7 +47,7 @@ class Adam(NamedTuple):
 def fill_features(
     features: NDArray[np.floating], rows: Ints, center: Floats, factor: Floats, n_columns: int, out: Float32s
 ) -> None:
-    """Copy `rows` of the features into flat `out`, standardised: ``(x - center) * factor``, in float64 until stored.
+    """Copy `rows` of the features into flat `out`, standardized: ``(x - center) * factor``, in float64 until stored.
 
     Only the first ``len(center)`` of `n_columns` columns are written.
     """

@@ -62,7 +62,7 @@ class Workspace:
     weights : array of shape (n_samples,)
         Weights of the loss.
     objective, optimizer
-        What to minimise, and how.
+        What to minimize, and how.
     most_rows : int
         The most rows that one pass will read.
     """

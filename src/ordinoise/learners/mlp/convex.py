@@ -55,7 +55,7 @@ class LinearFit:
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Rows of standardised features, with the probability of each row's record under every true class."""
+    """Rows of standardized features, with the probability of each row's record under every true class."""
 
     features: Any  # CSR, shape (n_samples, n_features)
     likelihood: Floats  # (n_samples, K)
@@ -73,7 +73,7 @@ def directions(head: str, n_classes: int) -> Floats:
     The ordered head has one score. The logits of the softmax head follow one score for each degree of polynomials of
     the class: one that grows with it, one that bends, high at both ends, and so on. The higher the degree, the smaller
     it is and the more it costs under the penalty, so that words may speak for any one class but rather speak for
-    neighbours together. With all degrees of one size this would be softmax regression, which knows no order.
+    neighbors together. With all degrees of one size this would be softmax regression, which knows no order.
     """
     if head == "ordered":
         return np.ones((1, 1))
@@ -103,7 +103,7 @@ def fit_linear(
     start : Network
         Without hidden layer, with the head "ordered" or "softmax": where the fit starts.
     training, held_out : Records
-        Features before the network's own standardisation, which must not shift sparse columns.
+        Features before the network's own standardization, which must not shift sparse columns.
     strengths : sequence of float
         Decreasing.
     """
@@ -273,12 +273,12 @@ class _Problem(ABC):
         return np.asarray(scores - self._shift @ weights if self._shift.any() else scores)
 
     def _weights(self, coefficients: Floats) -> NDArray[np.floating]:
-        """Sums of standardised rows, shape (n_columns, n_scores)."""
+        """Sums of standardized rows, shape (n_columns, n_scores)."""
         weights = self._rows.T @ coefficients.astype(self._rows.dtype)
         return np.asarray(weights - np.outer(self._shift, coefficients.sum(axis=0)) if self._shift.any() else weights)
 
     def _mean_squared_length(self) -> float:
-        """The mean squared length of a standardised row."""
+        """The mean squared length of a standardized row."""
         weights, shift = self._training.weights, self._shift
         parts = (self._rows[some] for some in slices(self.n_rows, self._rows.nnz))
         squares = np.concatenate([np.asarray(some.power(2).sum(axis=1)).ravel() for some in parts])

@@ -22,9 +22,9 @@ def fit_dense_linear(start: Network, records: Records) -> Network:
     Parameters
     ----------
     start : Network
-        Where the search starts; also holds the standardisation.
+        Where the search starts; also holds the standardization.
     records : Records
-        Dense rows before the standardisation.
+        Dense rows before the standardization.
     """
     rows = (records.features - start.center) / start.scale
     n_weights = rows.shape[1]

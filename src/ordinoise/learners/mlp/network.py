@@ -24,7 +24,7 @@ SMOOTHING = 0.01
 
 @dataclass(frozen=True)
 class Network:
-    """A network that reads raw features and standardises them itself.
+    """A network that reads raw features and standardizes them itself.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is minimised and how: the table that a learner reads, and its optimizer."""
+"""What is minimized and how: the table that a learner reads, and its optimizer."""
 
 from __future__ import annotations
 

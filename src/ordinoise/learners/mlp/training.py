@@ -108,7 +108,7 @@ def train(
     labels : array of int, shape (n_samples,)
         Recorded labels, 0..K-1.
     objective, optimizer
-        What to minimise, and how.
+        What to minimize, and how.
     max_epochs : int
         Passes over the training rows.
     rng : numpy Generator

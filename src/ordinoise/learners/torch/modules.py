@@ -36,7 +36,7 @@ class Standardize(nn.Module):
         self.register_buffer("scale", torch.as_tensor(scale, dtype=torch.float32))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Standardised features."""
+        """Standardized features."""
         return (features - self.center) / self.scale
 
 
@@ -52,7 +52,7 @@ class MLP(nn.Sequential):
     activation : {"relu", "tanh", "identity"}
         Activation of the hidden units.
     scaling : pair of arrays, optional
-        Center and scale of the features, to standardise them first.
+        Center and scale of the features, to standardize them first.
     """
 
     def __init__(

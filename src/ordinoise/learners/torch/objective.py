@@ -1,4 +1,4 @@
-"""What is minimised: a loss and the table that it reads, on a device."""
+"""What is minimized: a loss and the table that it reads, on a device."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def train(
     data, validation : Batches
         Batches to train on, and batches whose loss decides early stopping.
     objective, settings
-        What to minimise, and how.
+        What to minimize, and how.
     optimizer, scheduler : callable
         Make an optimizer of two parameter groups (the thresholds are the second), and a scheduler of an optimizer.
     callbacks : sequence of callable

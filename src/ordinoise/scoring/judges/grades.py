@@ -265,5 +265,5 @@ def grade_names(classes: Sequence[Grade]) -> list[str]:
 
 
 def mean_step(values: Floats) -> float:
-    """Average distance between neighbouring grades."""
+    """Average distance between neighboring grades."""
     return float(np.mean([high - low for low, high in pairwise(values)]))
