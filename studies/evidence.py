@@ -72,7 +72,7 @@ PIECES = {
     "python -m studies.rounds spot-check --runs 500": "rounds",
     "python -m studies.rounds rounds --runs 20 --first-run 20": "rounds",
     "python -m studies.next linear --seeds 20 --first-seed 20": "rounds",
-    "python -m studies.next front --seeds 2 --first-seed 20": "rounds",
+    "python -m studies.next front --seeds 8 --first-seed 20": "rounds",
     "python -m studies.networks text": "decisions/index",
     "python -m studies.speed": "benchmarks",
     "python -m studies.steps": "benchmarks",

@@ -15,7 +15,7 @@ only, three folds and one draw of them; the pass that trusts the records is the 
 once. Three to five processor minutes per draw of the five sets.
 
     python -m studies.next linear --seeds 20 --first-seed 20 [--data-dir DIR]
-    python -m studies.next front --seeds 2 --first-seed 20
+    python -m studies.next front --seeds 8 --first-seed 20
 """
 
 from __future__ import annotations
