@@ -8,6 +8,7 @@ from ordinoise.crossfit import (
     center_and_scale,
     combined,
     hashed_folds,
+    n_workers,
     name_keys,
     out_of_fold,
     places_of,
@@ -172,3 +173,9 @@ def test_a_combined_row_does_not_depend_on_its_neighbors() -> None:
     assert np.allclose(whole, table @ weights)
     for rows in (slice(1), slice(3, 10), slice(500, 1003)):
         assert np.array_equal(combined(table[rows], weights), whole[rows])
+
+
+def test_no_more_threads_than_processors_that_the_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {3}, raising=False)
+    assert n_workers(None, 5) == 1
+    assert n_workers(4, 5) == 4

@@ -69,9 +69,14 @@ def kept_apart(folds: Ints, rows: Ints) -> NDArray[np.bool_]:
     return np.array([drawn[rows] == fold for drawn in folds for fold in range(int(drawn.max()) + 1)])
 
 
+def n_processors() -> int:
+    """Processors that this process may use: a scheduler of jobs may leave it fewer than there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def n_workers(n_jobs: int | None, n_tasks: int) -> int:
     """Threads to run `n_tasks` in: `n_jobs`, or as many as there are processors and tasks."""
-    return min(n_tasks, os.cpu_count() or 1) if n_jobs is None else as_count("n_jobs", n_jobs, 1)
+    return min(n_tasks, n_processors()) if n_jobs is None else as_count("n_jobs", n_jobs, 1)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import numpy as np
 
 from ordinoise._sparse import as_csr, is_sparse
 from ordinoise._validation import Floats, as_choice, as_count, as_floats, complain
+from ordinoise.crossfit import n_processors
 
 from .objective import OBJECTIVES
 from .trees import MOST, Trees
@@ -103,6 +104,6 @@ class Ensemble:
 
 def _usable_threads(n_jobs: int) -> int:
     """Number of threads, at most one per processor; zero takes OpenMP's number."""
-    n_processors = os.cpu_count() or 1
+    most = n_processors()
     wished = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return min(n_jobs or (int(wished) if wished.isdecimal() else 0) or n_processors, n_processors)
+    return min(n_jobs or (int(wished) if wished.isdecimal() else 0) or most, most)
