@@ -101,7 +101,14 @@ def test_two_processes_with_one_output_make_one_whole_folder(table: Path) -> Non
 
 def _stopped(words: list[str], folder: Path, number: signal.Signals) -> tuple[int, str]:
     """Exit code and words of a run that is sent a signal while it writes into a folder beside its output."""
-    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        words,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        # Whatever the tests were started with: nohup ignores SIGHUP, a shell's background SIGINT.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
     deadline = time.monotonic() + 60
     while not list(folder.glob(".out-*")) and time.monotonic() < deadline:
         time.sleep(0.02)

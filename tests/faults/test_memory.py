@@ -47,6 +47,7 @@ def test_a_limit_below_what_the_libraries_need_is_refused_at_once(tmp_path: Path
         ("raise SystemExit(3)", 3, re.compile("")),
         ("os.kill(os.getppid(), signal.SIGTERM); time.sleep(60)", 128 + signal.SIGTERM, re.compile("")),
         ("os.write(2, b'noise of a library'); sys.stderr.write('ours')", 0, re.compile("ours")),
+        ("import threading; t = threading.Thread(target=lambda: 1 / 0); t.start(); t.join()", 0, re.compile("")),
     ],
 )
 def test_the_end_of_a_verb_is_told_apart_from_that_by_a_library(body: str, code: int, said: re.Pattern[str]) -> None:

@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import sys
+import threading
 from collections.abc import Callable
 from tempfile import TemporaryFile
 from typing import IO, NoReturn
@@ -101,6 +102,9 @@ def _divert_libraries(descriptor: int) -> None:
     sys.stderr.flush()
     sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, encoding=sys.stderr.encoding, errors="backslashreplace")
     os.dup2(descriptor, 2)
+    # Where a worker thread runs out of memory, Python's hooks would print lines before ours; its error is raised too.
+    threading.excepthook = lambda _: None
+    sys.unraisablehook = lambda _: None
 
 
 def _exit_after(run: Callable[[], object], mark: IO[bytes]) -> NoReturn:
