@@ -92,7 +92,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown learner": (("--learner", "bosting"), "did you mean 'boosting'?"),
     "an unknown decision": (("--decision", "modus"), "did you mean 'mode'?"),
     "a negative seed": (("--seed", "-1"), "seed must"),
-    "an ignored column that is not there": (("--ignore", "color"), "did you mean 'color'?"),
+    "an ignored column that is not there": (("--ignore", "colour"), "did you mean 'color'?"),
     "a noise matrix that is not there": (("--noise", "matrix.csv"), "noise must"),
     "a noise matrix that is none": (("--noise", "table.csv"), "noise must"),
     "no jobs": (("--jobs", "0"), "jobs must"),

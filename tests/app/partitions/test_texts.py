@@ -33,6 +33,7 @@ def audits(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     return {n_files: folder / f"audit{n_files}" for n_files in (1, 8)}
 
 
+@pytest.mark.slow
 def test_text_in_eight_files_gives_the_audit_of_one_to_the_last_bit(audits: dict[int, Path]) -> None:
     one, eight = (read_record(audits[n_files]) for n_files in (1, 8))
     assert plain(one) == plain(eight)
@@ -42,6 +43,7 @@ def test_text_in_eight_files_gives_the_audit_of_one_to_the_last_bit(audits: dict
     assert any(suspect.words for suspect in one.suspects)
 
 
+@pytest.mark.slow
 def test_text_alone_finds_wrong_grades(tmp_path: Path) -> None:
     frame, true = table()
     wrong = frame["grade"].to_numpy() != true + 1
@@ -115,6 +117,7 @@ def test_a_stopped_run_does_not_read_the_text_again(tmp_path: Path, monkeypatch:
         assert Course(*survey_of(request, work, lambda _: None), work).noise().is_estimated
 
 
+@pytest.mark.slow
 def test_a_model_of_text_in_parts_is_an_ordinary_one(tmp_path: Path) -> None:
     frame, true = table(800)
     data = written(tmp_path / "data", with_notes(frame, true).drop("x0", "owner"), 2)
