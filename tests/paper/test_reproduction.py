@@ -73,6 +73,7 @@ def test_a_run_that_is_killed_and_run_again_writes_the_same_files_bit_for_bit(da
         assert (stopped / name).read_bytes() == (whole / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_the_picture_needs_no_data_and_no_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from ordinoise.paper import PROTOCOLS
     from ordinoise.paper.protocol import Protocol

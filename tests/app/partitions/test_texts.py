@@ -78,6 +78,7 @@ def test_the_score_of_text_goes_with_the_grade(tmp_path: Path) -> None:
     assert all(np.corrcoef(scores[:, fold], ranks)[0, 1] > 0.5 for fold in range(N_FOLDS))
 
 
+@pytest.mark.slow
 def test_rows_that_text_is_learned_from_do_not_depend_on_the_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

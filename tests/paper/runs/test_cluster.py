@@ -50,6 +50,7 @@ def test_threads_keep_the_contract_of_an_executor() -> None:
     assert not any(thread.is_alive() for thread in pool._threads)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_a_worker_killed_half_way_costs_nothing(store: ResultStore, tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.mkdir()

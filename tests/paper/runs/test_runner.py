@@ -312,6 +312,7 @@ def _begun(command: list[str], log: Path, n_begun: int) -> subprocess.Popen[byte
     return driver
 
 
+@pytest.mark.slow
 def test_a_run_killed_at_any_moment_ends_as_if_nothing_had_been(tmp_path: Path, log: Path) -> None:
     command = _driver(tmp_path, "killed", log, pause=0.05)
     for n_begun in (1, 7, 12):
