@@ -29,6 +29,7 @@ RELU, TANH, IDENTITY = 0, 1, 2
 # updates with them. They decide the speed only, except that a BLAS library adds in an order of its own.
 PACK_FROM = 128  # from this many columns on, the rows of a panel lie so far apart that it pays to copy them together
 PACK_TERMS = 160  # at most so many terms per copy: 160 x 16 float32 are 10 KB, a third of a nearest cache of 32 KB
+SQUARE = 8  # side of the squares of a transpose: as many lines of a cache as lie in one set of it
 BLAS_FROM = 30_000_000  # from this many multiplications on, a BLAS library is faster than the tiles
 
 NOTHING = np.float32(0)
@@ -124,11 +125,12 @@ def copy_panel(panel: Matrix, n_terms: int, pack: Float32s) -> None:
 
 @compiled
 def transpose(matrix: Float32s, at: int, n_rows: int, n_columns: int, out: Float32s) -> None:
-    """Write the transpose of a (n_rows, n_columns) matrix to the start of `out`."""
-    for r in range(n_rows):
-        source = matrix[at + r * n_columns : at + (r + 1) * n_columns]
-        for c in range(n_columns):
-            out[c * n_rows + r] = source[c]
+    """Write the transpose of a (n_rows, n_columns) matrix to the start of `out`, in squares that a near cache holds."""
+    for r in range(0, n_rows, SQUARE):
+        for c in range(0, n_columns, SQUARE):
+            for j in range(c, min(c + SQUARE, n_columns)):
+                for i in range(r, min(r + SQUARE, n_rows)):
+                    out[j * n_rows + i] = matrix[at + i * n_columns + j]
 
 
 @compiled

@@ -41,10 +41,11 @@ Ints = NDArray[np.int64]
 # that the copy of their features is small. A round number, chosen by no run.
 BLOCK_ROWS = 4096
 # Rows carried through the network at a time: few, so that their units stay in the second cache. Where the weights of
-# one layer overflow it anyway, more rows share each reading of the weights. 2**18 float32 weights are 1 MiB, a common
-# size of that cache. Round numbers, chosen by no run.
+# one layer overflow it anyway, more rows share each reading of the weights, and a product that is not the first of its
+# batch costs another pass over the gradient. 2**18 float32 weights are 1 MiB, a common size of that cache. Round
+# numbers, chosen by no run.
 CHUNK_ROWS = 128
-LARGE_CHUNK_ROWS = 512
+LARGE_CHUNK_ROWS = 2048
 LARGE_LAYER = 2**18
 
 
@@ -97,7 +98,7 @@ class Workspace:
     @property
     def parameters(self) -> Float32s:
         """A copy of the current weights, without padding."""
-        return self._layers.parameters[self._positions]
+        return _copied(self._layers.parameters, self._positions)
 
     @parameters.setter
     def parameters(self, parameters: Float32s) -> None:
@@ -106,7 +107,8 @@ class Workspace:
     @property
     def moments(self) -> tuple[Float32s, Float32s, int]:
         """Copies of AdamW's two moments without padding, and its number of updates."""
-        return self._adam.first[self._positions], self._adam.second[self._positions], int(self._adam.step[0])
+        first, second = (_copied(one, self._positions) for one in (self._adam.first, self._adam.second))
+        return first, second, int(self._adam.step[0])
 
     @moments.setter
     def moments(self, moments: tuple[Float32s, Float32s, int]) -> None:
@@ -219,6 +221,11 @@ def _block(n_rows: int, n_columns: int) -> engine.Block:
     dense, nowhere = _zeros((n_rows + TILE_ROWS) * n_columns), np.zeros(0, dtype=np.int64)
     cells, weights = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows)
     return engine.Block(dense, cells, weights, SparseRows(nowhere, nowhere, _zeros(0)))
+
+
+def _copied(numbers: Float32s, positions: Any) -> Float32s:
+    found = numbers[positions]
+    return found.copy() if found.base is numbers else found
 
 
 def _zeros(length: int) -> Float32s:

@@ -113,8 +113,8 @@ def split(architecture: Architecture, flat: Float32s) -> dict[str, Float32s]:
     return views
 
 
-def padded_positions(architecture: Architecture) -> tuple[NDArray[np.int64], int]:
-    """Position of every parameter in the padded vector, and that vector's length."""
+def padded_positions(architecture: Architecture) -> tuple[NDArray[np.int64] | slice, int]:
+    """Position of every parameter in the padded vector, a slice where nothing is padded; and that vector's length."""
     tight = dict(array_shapes(architecture))
     positions = []
     start = 0
@@ -122,4 +122,5 @@ def padded_positions(architecture: Architecture) -> tuple[NDArray[np.int64], int
         block = np.arange(start, start + prod(shape)).reshape(shape)
         positions.append(block[tuple(slice(0, length) for length in tight[name])].ravel())
         start += prod(shape)
-    return np.concatenate(positions), start
+    found = np.concatenate(positions)
+    return slice(start) if len(found) == start else found, start
