@@ -78,7 +78,7 @@ PIECES = {
     "python -m studies.steps": "benchmarks",
     "python -m studies.torch_scaling": "pytorch",
     "python -m studies.million": "benchmarks",
-    "python -m studies.partitions audit --rows 500000": "cluster",
+    "python -m studies.partitions audit --rows 10000000": "cluster",
     "python -m studies.partitions speed --rows 500000": "cluster",
     "python -m studies.partitions text --rows 100000": "cluster",
     "python -m studies.partitions killed --rows 60000": "cluster",
@@ -87,6 +87,7 @@ PIECES = {
     "python -m studies.partitions sums": "cluster",
     "python examples/digits_cnn.py": "pytorch",
     "ordinoise reproduce all": "reproduction",
+    "ordinoise reproduce all --tune": "reproduction",
     "ordinoise reproduce large": "reproduction",
 }
 """The commands, and the page of each. They find the data by the environment variable ORDINOISE_DATA."""

@@ -71,10 +71,10 @@ def _many_networks(n_samples: int) -> dict[str, Candidate]:
 
 
 def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]:
-    few, many = n_samples < FEW_ROWS, n_samples > MANY_ROWS
+    few = n_samples < FEW_ROWS
     settings = BoosterSettings(
         learning_rate=0.1,
-        num_leaves=63 if many else 31 if n_samples >= LARGE_TABLE else 15,
+        num_leaves=31 if n_samples >= LARGE_TABLE else 15,
         min_child_samples=min(20, max(1, n_samples // 8)),
         subsample=0.8,
         colsample_bytree=0.8,
@@ -85,7 +85,7 @@ def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]
     # A noisy record tells less than a true one, so that the correction needs more rounds of the same step.
     patience = 30 if few else 20
     common: dict[str, Any] = {"patience": patience, "corrected_patience": patience}
-    common["corrected_rate"] = 0.1 if few else 0.2
+    common["corrected_rate"] = 0.1 if few else 0.2 if n_samples <= MANY_ROWS else 0.3
     softmax, ordered = (TreesCandidate(head, settings, **common) for head in ("softmax", "ordered"))
     if n_samples >= LARGE_TABLE:
         # With many rows held out these end where they would with more patience, and a round of softmax grows K trees.
@@ -93,4 +93,4 @@ def _trees(n_samples: int, categorical: tuple[int, ...]) -> dict[str, Candidate]
         ordered = replace(ordered, settings=replace(settings, learning_rate=0.15))
     if LARGE_TABLE <= n_samples <= LARGER_TABLE:  # where several learners make up for each other's haste
         softmax, ordered = replace(softmax, patience=6), replace(ordered, patience=10, corrected_rate=0.25)
-    return {"softmax trees": softmax, "ordered trees": replace(ordered, max_rounds=300 if many else 1000)}
+    return {"softmax trees": softmax, "ordered trees": ordered}
