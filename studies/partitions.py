@@ -29,6 +29,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,7 @@ def _compare_with_memory(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a noise in doubt
         model = OrdinalClassifier(random_state=0).fit(sample.drop("grade"), sample["grade"].to_numpy())
+    assert model.out_of_fold_ is not None
     issues = issues_from_probabilities(model.out_of_fold_, sample["grade"].to_numpy(), model.noise_)
     inside, between = np.abs(model.noise_.matrix - NOISE), np.abs(model.noise_.matrix - matrix)
     print(f"in memory, {len(rows):,} rows: error of the matrix {inside.mean():.4f} on average, {inside.max():.4f} at "
@@ -254,6 +256,7 @@ def killed(given: argparse.Namespace, folder: Path) -> None:
 
 def rows(given: argparse.Namespace, _: Path) -> None:
     """Held-out error of one model by the number of its training rows."""
+    from ordinoise.classifiers.blend.candidates import TreesCandidate
     from ordinoise.classifiers.blend.lineup import dense_candidates
     from ordinoise.learners.boosting import OBJECTIVES, Sample, train
 
@@ -269,10 +272,12 @@ def rows(given: argparse.Namespace, _: Path) -> None:
     n_rows = 62_500
     while n_rows <= given.rows:
         chosen = dense_candidates("boosting", n_rows, (18, 19))["ordered trees"]
+        assert isinstance(chosen, TreesCandidate)
+        settings = replace(chosen.settings, learning_rate=chosen.corrected_rate)
         start = time.monotonic()
         found = train(
             Sample(features[:n_rows], recorded[:n_rows], np.ones(n_rows)), objective,
-            np.bincount(true, minlength=N_CLASSES) / len(true), chosen.settings, n_rounds=chosen.max_rounds, seed=0,
+            np.bincount(true, minlength=N_CLASSES) / len(true), settings, n_rounds=chosen.max_rounds, seed=0,
             validation=Sample(features[held_out], recorded[held_out], np.ones(100_000)), patience=chosen.patience,
         )  # fmt: skip
         probabilities = np.exp(found.ensemble.log_probabilities(features[held_out]))
