@@ -108,6 +108,7 @@ def models() -> dict[str, OrdinalClassifier]:
     }
 
 
+@pytest.mark.slow
 def test_strong_noise_of_its_own_kind_is_corrected(models: dict[str, OrdinalClassifier]) -> None:
     noise = models["auto"].noise_
     assert noise.answer == "corrected", noise.reason

@@ -320,6 +320,7 @@ def test_networks_get_medians_flags_and_one_column_a_category() -> None:
     assert filling.n_columns(2) == dense.shape[1]
 
 
+@pytest.mark.slow
 def test_of_many_rows_only_a_part_is_made_dense_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     frame, labels = _frame(600)
     whole = OrdinalClassifier("mlp", noise=None, **FAST).fit(frame, labels)

@@ -78,6 +78,7 @@ def test_the_prior_of_scores_is_the_literal_normal_between_the_cuts() -> None:
         np.testing.assert_allclose(found[item], expected, atol=0.01)  # the grid has steps
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the noise is weakly identified")
 def test_a_regressor_of_the_score_sharpens_the_consensus_of_few_ratings() -> None:
     X, score, ratings = rated(600, 1)

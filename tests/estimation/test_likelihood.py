@@ -152,6 +152,7 @@ def test_intervals_of_clean_labels_hold_zero() -> None:
         assert interval[1] < 0.2
 
 
+@pytest.mark.slow
 def test_labels_settled_in_order_of_suspicion_sharpen_the_estimate_and_do_not_bias_it() -> None:
     """Neighbors confused along a flat score: hardly identifiable, until a person looks at the worst of them."""
     noise = adjacent(4, up=0.25, down=0.08)
@@ -282,12 +283,14 @@ def test_intervals_narrow_with_the_sample(fit: LikelihoodFit) -> None:
     assert np.ptp(np.quantile(large, [0.025, 0.975])) < 0.5 * np.ptp(np.quantile(small, [0.025, 0.975]))
 
 
+@pytest.mark.slow
 def test_far_slips_are_identifiable_and_neighbor_slips_among_overlapping_classes_are_not() -> None:
     assert not score_likelihood(*simulated(4_000, inverse_decay(4, rate=0.15))).doubts
     doubtful = score_likelihood(*simulated(4_000, adjacent(4, up=0.2, down=0.1), steepness=1.5))
     assert {"only-neighbors", "flat-likelihood"} & {doubt.code for doubt in doubtful.doubts}
 
 
+@pytest.mark.slow
 def test_neighbor_slips_between_sharply_separated_classes_are_identifiable() -> None:
     fit = score_likelihood(*simulated(4_000, adjacent(4, up=0.25, down=0.08), steepness=30.0))
     assert not fit.doubts
@@ -298,6 +301,7 @@ def test_few_samples_are_said() -> None:
     assert any(doubt.code == "few-samples" and "only 200 samples" in doubt.sentence for doubt in fit.doubts)
 
 
+@pytest.mark.slow
 def test_two_classes_and_a_class_never_recorded_are_no_obstacle() -> None:
     two = clean_probabilities(500)[:, :2] + clean_probabilities(500)[:, 2:]
     labels = (np.random.default_rng(0).random(500) < two[:, 1]).astype(int)

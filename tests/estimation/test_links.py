@@ -55,6 +55,7 @@ def drawn(overlap: Any, n_rows: int = 4000, n_classes: int = 5) -> tuple[Floats,
     return features, np.digitize(positions, cuts), np.diff(ends, axis=1)
 
 
+@pytest.mark.slow
 def test_heavy_overlap_is_not_called_noise() -> None:
     """One fixed logistic link took the tails for slips: .09 with an interval that excluded 0."""
     _, labels, chances = drawn(stats.t(2, scale=0.5))

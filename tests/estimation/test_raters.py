@@ -297,6 +297,7 @@ def test_the_confidence_is_the_share_right(kind: str) -> None:
     assert model.confidence_.mean() == pytest.approx((model.consensus_ == truth).mean(), abs=0.04)
 
 
+@pytest.mark.slow
 def test_the_family_is_told_by_hidden_ratings() -> None:
     named = quick().fit(*from_wide(graded(800, [UP, DOWN, SHARP, UP])[1]))
     (items, raters, labels, _), _ = perceiving(800, 12, seed=2)
@@ -305,6 +306,7 @@ def test_the_family_is_told_by_hidden_ratings() -> None:
     assert perceived.family_weights_["perception"] > 0.9
 
 
+@pytest.mark.slow
 def test_features_sharpen_the_consensus_of_few_ratings() -> None:
     truth, table = graded(600, [UP, DOWN, UP], seed=3)
     rng = np.random.default_rng(0)
@@ -331,6 +333,7 @@ def test_features_are_read_out_of_fold() -> None:
     assert (prior.argmax(axis=1) == truth).mean() < 0.4
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_estimate_and_narrow_with_more_items() -> None:
     widths = []
     for n_items in (300, 2700):
@@ -370,6 +373,7 @@ def test_no_resamples_leave_the_intervals_unknown(ratings: Ints) -> None:
     assert len(model.noise_.replicates) == 0
 
 
+@pytest.mark.slow
 def test_the_likelihood_ratio_is_against_chance_agreement(ratings: Ints) -> None:
     items, raters, labels = from_wide(ratings)
     shuffled = labels.copy()
@@ -611,6 +615,7 @@ def test_the_web_search_consensus_is_as_near_to_gold_as_the_best_published(data_
     assert np.abs(found - gold).mean() <= 0.125
 
 
+@pytest.mark.slow
 def test_readers_of_lidc_are_not_contradicted(data_dir: Path) -> None:
     """The four columns are places in a list, not persons."""
     data = lidc(data_dir)

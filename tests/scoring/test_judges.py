@@ -207,6 +207,7 @@ def test_an_item_for_each_row_changes_nothing() -> None:
     np.testing.assert_allclose(ends(nameless), ends(plain))
 
 
+@pytest.mark.slow
 def test_differences_on_the_same_prompts_are_more_precise_and_still_cover() -> None:
     *_, system, _, human = paired(99, 100_000)
     truth = human[system == "a"].mean() - human[system == "b"].mean()
@@ -324,6 +325,7 @@ def test_next_rows_are_not_graded_yet_and_lie_where_people_and_judge_disagree() 
     assert (rows == again).all()
 
 
+@pytest.mark.slow
 def test_as_many_more_human_grades_as_advised_halve_the_interval() -> None:
     rng = np.random.default_rng(0)
     human = rng.choice([1, 2, 3, 4, 5], 20_000)

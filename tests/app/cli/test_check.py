@@ -26,6 +26,7 @@ def record(rounds: Path) -> AuditRecord:
     return replace(read_record(rounds / "one"), wrong=30.0, wrong_low=24.0, wrong_high=48.0)
 
 
+@pytest.mark.slow
 def test_the_ends_of_the_interval_decide_and_between_them_it_cannot_be_told(record: AuditRecord) -> None:
     answers = {limit: verdict_of(record, limit).answer for limit in (0.05, 0.0999, 0.1, 0.15, 0.2, 0.3)}
     assert answers == {0.05: FAILED, 0.0999: FAILED, 0.1: UNKNOWN, 0.15: UNKNOWN, 0.2: PASSED, 0.3: PASSED}

@@ -17,6 +17,7 @@ def data(tmp_path: Path) -> Path:
     return written(tmp_path / "data", table(600)[0].drop("owner"), 2)
 
 
+@pytest.mark.slow
 def test_noise_of_a_pattern_is_that_of_its_folder(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = run("noise", data, "--target", "grade", "--json")

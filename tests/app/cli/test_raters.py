@@ -104,6 +104,7 @@ def test_without_names_there_is_one_entry_for_all_raters_and_few_items_can_be_ke
     assert found["given"].item(0) == ", ".join(str(grade) for grade in drawn(N_ITEMS)[2][0] if grade)
 
 
+@pytest.mark.slow
 def test_features_from_a_table_help_and_verified_grades_settle_their_items(folder: Path) -> None:
     write_long(folder / "long.csv", N_ITEMS)
     write_wide(folder / "about.csv", N_ITEMS)

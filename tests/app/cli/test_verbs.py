@@ -94,6 +94,7 @@ def test_every_label_is_in_the_list_and_the_suspects_come_with_their_rows(folder
     assert (suspects["recorded"] != suspects["suggested"]).all()
 
 
+@pytest.mark.slow
 def test_findings_do_not_depend_on_the_format_of_the_file(folder: Path) -> None:
     found = [
         run("noise", folder / f"table.{kind}", "--target", "quality", *ORDER, *FAST, "--json").json
@@ -235,6 +236,7 @@ def test_noise_of_rows_changes_the_rows_it_names(folder: Path, tmp_path: Path, k
     assert "by must be one of" in bad.err
 
 
+@pytest.mark.slow
 def test_reviewed_grades_are_trusted_by_the_next_fit(folder: Path, tmp_path: Path) -> None:
     from ordinoise.app.review.decisions import open_decisions
 

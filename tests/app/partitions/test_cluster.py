@@ -31,6 +31,7 @@ def test_a_cluster_gives_the_answer_of_one_machine(tmp_path: Path) -> None:
     assert here.to_dict() == there.to_dict()
 
 
+@pytest.mark.slow
 def test_a_stopped_run_continues_with_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = written(tmp_path / "data", table(800)[0], 3)
     stages: list[str] = []

@@ -31,6 +31,7 @@ def audits(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     return {n_files: folder / f"audit{n_files}" for n_files in (1, 8)}
 
 
+@pytest.mark.slow
 def test_eight_files_give_the_audit_of_one_to_the_last_bit(audits: dict[int, Path]) -> None:
     one, eight = (read_record(audits[n_files]) for n_files in (1, 8))
     assert plain(one) == plain(eight)

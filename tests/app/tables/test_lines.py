@@ -132,7 +132,7 @@ NESTED = st.recursive(VALUES, lambda inner: st.lists(inner, max_size=2) | st.dic
 NAMES = st.text(min_size=1, max_size=4).filter(str.strip)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(rows=st.lists(st.dictionaries(NAMES, NESTED, min_size=1), min_size=1, max_size=6), is_ascii=st.booleans())
 def test_every_value_comes_back(tmp_path_factory: Any, rows: list[dict[str, Any]], is_ascii: bool) -> None:
     path = tmp_path_factory.mktemp("lines") / "t.jsonl"
