@@ -159,7 +159,7 @@ class ParquetReader(TableReader):
 
 
 class PartsReader(ParquetReader):
-    """A Parquet file twice, as a table in parts."""
+    """A Parquet file twice, as a table in parts, surveyed as every verb does first."""
 
     share = 5
 
@@ -169,11 +169,15 @@ class PartsReader(ParquetReader):
 
     def read(self, data: bytes) -> None:
         from ordinoise.app.workflow.partitions.files import parquet_files, parts_of, read_part
+        from ordinoise.app.workflow.partitions.survey import Survey, surveyed
 
         files = [self._written(f"parts/{number}.parquet", data) for number in (1, 2)]
         parts, names = parts_of(parquet_files(self.scratch / "parts"))
         if any(read_part(part).columns != names for part in parts):
             raise LostError("a part has other columns")
+        n_rows = sum(part.n_rows for part in parts)
+        facts = [surveyed(part, at, names[-1], None, 0, n_rows, self.scratch) for at, part in enumerate(parts)]
+        Survey.of(facts, n_rows).classes(names[-1], None)
         if any(file.read_bytes() != data for file in files):
             raise LostError("reading changed the file")
 
