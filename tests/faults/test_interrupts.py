@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.cli.command import run
 from ordinoise.datasets import synthetic
 
 MOMENTS = 30
@@ -117,3 +118,16 @@ def _same_tables(whole: Path, other: Path) -> None:
     assert {path.name for path in whole.iterdir()} == {path.name for path in other.iterdir()}
     for name in TABLES:
         assert (whole / name).read_bytes() == (other / name).read_bytes(), name
+
+
+def test_an_interrupt_that_a_library_wraps_while_it_is_loaded_is_an_interrupt(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(**_: object) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as error:
+            raise ImportError("initialization failed") from error
+
+    monkeypatch.setattr("ordinoise.app.cli.app", lambda *_, **__: load())
+    result = run("data")
+    assert result.code == 130
+    assert result.err == "stopped; finished work is kept\n"

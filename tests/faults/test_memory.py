@@ -106,6 +106,20 @@ def test_a_verb_called_by_a_program_under_a_limit_runs_in_its_process(monkeypatc
     assert run("plan", "--classes", "4", "--rate", "0.1").code == 0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_the_buffers_of_linear_algebra_are_taken_before_the_verb() -> None:
+    size = "int(open('/proc/self/statm').read().split()[0]) * 4 // 1024"
+    body = f"""import numpy as np, scipy.linalg.blas
+    before = {size}
+    square = np.ones((64, 64))
+    scipy.linalg.blas.dgemm(1.0, square, square @ square)
+    print({size} - before)"""
+    ended = subprocess.run(
+        [sys.executable, "-c", WATCHED.format(body=body)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert int(ended.stdout) < 8  # a buffer has 32 MB
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("limit", [1200, 1300, 1400, 1500, 1600, 1800])
 @pytest.mark.parametrize("verb", ["corrupt", "audit", "fit"])

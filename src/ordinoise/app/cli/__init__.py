@@ -6,12 +6,13 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from cyclopts import App, CycloptsError, CycloptsPanel, Parameter
 
 from ordinoise import __version__
 from ordinoise.app.cli._console import compilation_told, console, plain_warnings, printable
-from ordinoise.app.cli._memory import is_short_of_memory, memory_limit, memory_sentence, run_watched
+from ordinoise.app.cli._memory import causes, is_short_of_memory, memory_limit, memory_sentence, run_watched
 from ordinoise.app.cli._signals import stop_signals
 from ordinoise.app.cli.audit import audit
 from ordinoise.app.cli.check import check
@@ -78,8 +79,7 @@ def _run(arguments: Sequence[str] | None) -> None:
         _print_usage_error(str(error))
         raise SystemExit(2) from None
     except KeyboardInterrupt:
-        _print_error("stopped; finished work is kept")
-        raise SystemExit(130) from None
+        _say_stopped()
     except BrokenPipeError:
         # The reader of our output is gone, as in "| head": exit silently, also when Python flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -89,6 +89,8 @@ def _run(arguments: Sequence[str] | None) -> None:
     except BaseException as error:  # the panics of polars are no Exception
         if os.environ.get("ORDINOISE_TRACEBACK"):
             raise
+        if any(isinstance(one, KeyboardInterrupt) for one in causes(error)):  # in a library that wrapped it
+            _say_stopped()
         if is_short_of_memory(error):
             _print_error(memory_sentence(error))
             raise SystemExit(2) from None
@@ -97,6 +99,11 @@ def _run(arguments: Sequence[str] | None) -> None:
             raise SystemExit(2) from None
         _print_error(f"ordinoise failed with {type(error).__name__}: {error}; ORDINOISE_TRACEBACK=1 shows where")
         raise SystemExit(1) from None
+
+
+def _say_stopped() -> NoReturn:
+    _print_error("stopped; finished work is kept")
+    raise SystemExit(130) from None
 
 
 def _print_usage_error(message: str) -> None:

@@ -6,13 +6,14 @@ therefore runs in a child process, and this one waits to say what happened to it
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from tempfile import TemporaryFile
 from typing import IO, NoReturn
 
@@ -54,13 +55,19 @@ def memory_sentence(error: BaseException | None) -> str:
 
 def is_short_of_memory(error: BaseException | None) -> bool:
     """Whether an error, or one that it came from, is about memory."""
+    return any(
+        isinstance(one, MemoryError)
+        or getattr(one, "errno", None) == errno.ENOMEM
+        or (memory_limit() is not None and _SIGNS.search(str(one)) is not None)
+        for one in causes(error)
+    )
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error, the one that it came from, and so on."""
     while error is not None:
-        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
-            return True
-        if memory_limit() is not None and _SIGNS.search(str(error)):
-            return True
+        yield error
         error = error.__cause__ or error.__context__
-    return False
 
 
 def run_watched(limit: int, run: Callable[[], object], say: Callable[[str], object]) -> NoReturn:
@@ -80,6 +87,7 @@ def run_watched(limit: int, run: Callable[[], object], say: Callable[[str], obje
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _PASSED_ON)
             _die_with_parent()
             _divert_libraries(noise.fileno())
+            _take_buffers()
             _exit_after(run, mark)
         code = os.waitstatus_to_exitcode(_status_of(child))
         has_ended_itself = os.fstat(mark.fileno()).st_size > 0
@@ -105,6 +113,16 @@ def _divert_libraries(descriptor: int) -> None:
     # Where a worker thread runs out of memory, Python's hooks would print lines before ours; its error is raised too.
     threading.excepthook = lambda _: None
     sys.unraisablehook = lambda _: None
+
+
+def _take_buffers() -> None:
+    """Have the OpenBLAS libraries of numpy and scipy take their buffers now: without room they would ask for ever."""
+    with contextlib.suppress(ImportError, OSError, MemoryError):  # the verb will say it
+        import numpy as np
+        from scipy.linalg.blas import dgemm
+
+        square = np.ones((64, 64))
+        dgemm(1.0, square, square @ square)
 
 
 def _exit_after(run: Callable[[], object], mark: IO[bytes]) -> NoReturn:
