@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from studies.accuracy.contestants.automl import AUTOML
 from studies.accuracy.contestants.base import OWN, Contestant
 from studies.accuracy.contestants.classical import CLASSICAL
 from studies.accuracy.contestants.networks import NETWORKS
@@ -10,15 +11,15 @@ from studies.accuracy.contestants.trees import TREES
 
 __all__ = ["CONTESTANTS", "OWN", "Contestant", "missing"]
 
-CONTESTANTS: dict[str, Contestant] = {who.name: who for who in (*OURS, *TREES, *NETWORKS, *CLASSICAL)}
+CONTESTANTS: dict[str, Contestant] = {who.name: who for who in (*OURS, *TREES, *AUTOML, *NETWORKS, *CLASSICAL)}
 """Every contestant by name."""
 
 
 def missing() -> dict[str, str]:
     """Contestants whose packages are not installed, each with a sentence that says what to install."""
-    absent = {name: who.absent_packages for name, who in CONTESTANTS.items()}
     return {
-        name: f"{name} is skipped: it needs {', '.join(packages)}, which the dependency group 'bench' installs"
-        for name, packages in absent.items()
-        if packages
+        name: f"{name} is skipped: it needs {', '.join(who.absent_packages)}, which the dependency group "
+        f"{who.group!r} installs"
+        for name, who in CONTESTANTS.items()
+        if who.absent_packages
     }

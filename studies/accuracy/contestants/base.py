@@ -38,6 +38,8 @@ class Contestant:
         Whether it is part of this library.
     is_oracle : bool
         Whether it is given the noise matrix, which is unknown in practice.
+    group : str
+        The dependency group that installs what it needs; one other than ``bench`` asks for an environment of its own.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Contestant:
     is_slow: bool = False
     is_ours: bool = False
     is_oracle: bool = False
+    group: str = "bench"
 
     @property
     def entries(self) -> dict[str, str]:
