@@ -38,6 +38,8 @@ def _called(module: Path) -> tuple[int, int]:
 def test_a_damaged_cache_costs_a_compilation_and_no_more(
     kind: str, damage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Both: numba reads its variables again when one of them has changed, in another test for instance.
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
     (tmp_path / "doubling.py").write_text("def double(number):\n    return 2 * number\n")
     assert _called(tmp_path / "doubling.py") == (42, 0)
