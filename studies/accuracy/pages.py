@@ -86,7 +86,9 @@ def _rank_words(ranks: Ranks) -> str:
         f"first. Friedman over sets: chi-squared {ranks.statistic:.1f}, p = {ranks.p_value:.2g}; ranks that differ by "
         f"less than {ranks.critical_difference:.2f} do not differ at {ALPHA:g} (Nemenyi, sets as blocks)."
     )
-    return words + (f" Skipped, without a result on some block: {', '.join(ranks.skipped)}." if ranks.skipped else "")
+    return words + (
+        f" Skipped, without a result on some split of some block: {', '.join(ranks.skipped)}." if ranks.skipped else ""
+    )
 
 
 def _comparison_parts(results: Sequence[StoredResult], noisy: bool) -> Iterator[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ordinoise._validation import Floats, complain
 from ordinoise.paper.runs.store import StoredResult
-from studies.accuracy.summary import ERROR, Line, oracle_entries, summary
+from studies.accuracy.summary import ERROR, oracle_entries, scores
 from studies.paired import Comparison, by_set, compared
 
 ALPHA = 0.05
@@ -41,7 +41,7 @@ class Ranks:
     critical_difference : float
         Nemenyi's: mean ranks that differ by less do not differ significantly at the level `ALPHA`.
     skipped : tuple of str
-        Entries without a result on some block.
+        Entries without a result on some split of some block.
     """
 
     entries: tuple[str, ...]
@@ -66,14 +66,17 @@ def mean_ranks(results: Iterable[StoredResult], *, noisy: bool = True) -> Ranks:
     noisy : bool, default=True
         Whether to rank on noisy or on clean training labels.
     """
-    blocks, entries, table = _table(results, noisy)
+    runs, entries, table = _table(results, noisy)
     complete = np.flatnonzero(np.isfinite(table).all(axis=0))
+    blocks = list(dict.fromkeys((dataset, noise) for dataset, noise, _ in runs))
+    of_run = np.array([blocks.index((dataset, noise)) for dataset, noise, _ in runs], dtype=np.int64)
+    means = np.array([table[of_run == block][:, complete].mean(axis=0) for block in range(len(blocks))])
     ranked = [entries[column] for column in complete]
-    return _ranks(ranked, table[:, complete], blocks, tuple(entry for entry in entries if entry not in ranked))
+    return _ranks(ranked, means, blocks, tuple(entry for entry in entries if entry not in ranked))
 
 
 def comparisons(results: Iterable[StoredResult], first: str, *, noisy: bool = True) -> dict[str, Comparison]:
-    """How much lower the error of an entry is than that of each other, over the sets that both have results on.
+    """How much lower the error of an entry is than that of each other, over the splits that both have results on.
 
     Parameters
     ----------
@@ -89,7 +92,7 @@ def comparisons(results: Iterable[StoredResult], first: str, *, noisy: bool = Tr
     dict of str to Comparison
         By the name of the other entry, in the order of the results; empty if `first` has no results.
     """
-    blocks, entries, table = _table(results, noisy)
+    runs, entries, table = _table(results, noisy)
     if first not in entries:
         return {}
     differences = table - table[:, [entries.index(first)]]
@@ -97,31 +100,31 @@ def comparisons(results: Iterable[StoredResult], first: str, *, noisy: bool = Tr
     for entry, column in zip(entries, differences.T, strict=True):
         both = np.flatnonzero(np.isfinite(column))
         if entry != first and len(both):
-            found[entry] = compared(by_set([_set_of(blocks[at]) for at in both], column[both]), MARGIN)
+            found[entry] = compared(by_set([_set_of(runs[at][0]) for at in both], column[both]), MARGIN)
     return found
 
 
-def _table(results: Iterable[StoredResult], noisy: bool) -> tuple[list[tuple[str, str]], list[str], Floats]:
-    """Blocks, entries that are not given the matrix, and their mean errors, NaN where there is none."""
-    lines: list[Line] = [line for line in summary(results) if (line.noise != "none") == noisy]
-    blocks = list(dict.fromkeys(line.block for line in lines))
-    entries = [entry for entry in dict.fromkeys(line.entry for line in lines) if entry not in oracle_entries()]
-    table = np.full((len(blocks), len(entries)), np.nan)
-    for line in lines:
-        if line.entry in entries:
-            table[blocks.index(line.block), entries.index(line.entry)] = line.means[ERROR]
-    return blocks, entries, table
+def _table(results: Iterable[StoredResult], noisy: bool) -> tuple[list[tuple[str, str, int]], list[str], Floats]:
+    """Runs (set, noise, split), entries that are not given the matrix, and their errors, NaN where there is none."""
+    told = oracle_entries()
+    found = [score for score in scores(results) if (score.noise != "none") == noisy and score.entry not in told]
+    runs = {run: row for row, run in enumerate(dict.fromkeys(score.run for score in found))}
+    entries = {entry: column for column, entry in enumerate(dict.fromkeys(score.entry for score in found))}
+    table = np.full((len(runs), len(entries)), np.nan)
+    for score in found:
+        table[runs[score.run], entries[score.entry]] = score.values[ERROR]
+    return list(runs), list(entries), table
 
 
-def _set_of(block: tuple[str, str]) -> str:
-    """The set of a block: two cuts of one target are one set."""
-    return block[0].partition(",")[0]
+def _set_of(dataset: str) -> str:
+    """The set without its cut: two cuts of one target are one set."""
+    return dataset.partition(",")[0]
 
 
 def _ranks(entries: Sequence[str], table: Floats, blocks: Sequence[tuple[str, str]], skipped: tuple[str, ...]) -> Ranks:
     from scipy.stats import friedmanchisquare, rankdata
 
-    sets = [_set_of(block) for block in blocks]
+    sets = [_set_of(dataset) for dataset, _ in blocks]
     n_sets, n_entries = len(set(sets)), len(entries)
     if n_entries < 3 or n_sets < 2:
         raise complain("results", "hold 3 entries with 2 sets in common", f"{n_entries} with {n_sets}")

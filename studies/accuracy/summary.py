@@ -39,6 +39,11 @@ class Score:
     n_training_rows: int
     values: dict[str, float]
 
+    @property
+    def run(self) -> tuple[str, str, int]:
+        """What entries have in common when they are compared: set, noise and split."""
+        return self.dataset, self.noise, self.split
+
 
 @dataclass(frozen=True)
 class Line:

@@ -70,6 +70,15 @@ def test_an_entry_that_lacks_a_block_is_skipped_by_name() -> None:
     assert ranks.n_blocks == 4
 
 
+def test_an_entry_that_lacks_a_split_is_skipped_and_compared_on_the_splits_it_has() -> None:
+    # All find the second split harder; mord, which has not run on it, must gain nothing by that.
+    harder = [stored(name, 0.9, split=1) for name in NAMES if name != "mord"]
+    ranks = mean_ranks([*results(), *harder])
+    assert ranks.skipped == ("mord",)
+    both, easy = (comparisons(some, NAMES[0])["mord"] for some in ([*results(), *harder], results()))
+    assert both == easy
+
+
 def test_the_noises_of_one_set_count_as_one_set() -> None:
     twice = [*results(), *(stored(name, 0.1 * place, noise="adjacent") for place, name in enumerate(NAMES[::-1]))]
     ranks = mean_ranks(twice)
