@@ -126,6 +126,7 @@ def _documented(module: str) -> Iterator[str]:
     yield from sorted({module, *(origin for origin in origins if origin.startswith("ordinoise."))})
 
 
+@pytest.mark.page
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_the_reference_run(module: str) -> None:
     for name in _documented(module):

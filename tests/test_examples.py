@@ -24,6 +24,7 @@ def test_two_lines_make_a_plain_loop_robust(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out.count("mean absolute error") == 2
 
 
+@pytest.mark.page
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "needs"), [("torch_skorch", "skorch"), ("torch_lightning", "lightning")])
 def test_the_loss_goes_into_other_training_loops(name: str, needs: str) -> None:
@@ -31,6 +32,7 @@ def test_the_loss_goes_into_other_training_loops(name: str, needs: str) -> None:
     assert errors["corrected"] < errors["plain"]
 
 
+@pytest.mark.page
 @pytest.mark.filterwarnings("ignore")
 def test_the_neighbors_layers_and_losses_read_our_tables() -> None:
     errors = _example("coral_and_dlordinal", "coral_pytorch", "dlordinal")["main"](n_steps=250)

@@ -225,6 +225,7 @@ def test_calibration_finds_more_of_the_wrong_labels_where_the_model_is_off(of: s
 # How many are wrong ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_number_of_wrong_labels() -> None:
     """Binomial: 300 runs at 95 % fall outside 90.0..99.5 % less than once in 10,000."""
     rng, covered = np.random.default_rng(7), 0
@@ -235,6 +236,7 @@ def test_the_interval_covers_the_number_of_wrong_labels() -> None:
     assert 0.90 < covered / 300 < 0.995
 
 
+@pytest.mark.slow
 def test_the_interval_covers_with_an_estimated_matrix_only_because_of_its_replicates() -> None:
     """Each row of the matrix as 60 trusted labels show it; the same tolerance as above for 100 runs."""
     rng = np.random.default_rng(8)

@@ -271,6 +271,7 @@ def test_missing_numbers_carry_what_they_say() -> None:
     np.testing.assert_array_equal(named.predict_proba(nullable), model.predict_proba(features))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_the_noise_can_be_estimated_through_missing_values_and_categories() -> None:
     noisy = corrupt(GRADE, inverse_decay(4, 0.1), 0)

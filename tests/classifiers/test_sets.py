@@ -119,6 +119,7 @@ def test_class_weights_do_not_change_whom_the_sets_are_for() -> None:
     np.testing.assert_array_equal(weighted.set_calibration_.thresholds, expected.thresholds)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_doubt_about_the_estimated_matrix_makes_sets_no_smaller() -> None:
     model = OrdinalClassifier(**FRONT).fit(X, NOISY)

@@ -74,6 +74,7 @@ def test_n_grams_of_the_held_out_rows_alone_have_no_weight(model: OrdinalClassif
     assert model.reading_.grams[0].positions(["zebra"]) == [-1]
 
 
+@pytest.mark.slow
 def test_text_and_numbers_together_are_better_than_either() -> None:
     rng = np.random.default_rng(0)
     told = np.where(rng.random(160) < 0.5, TEXTS, ["it is what it is on a day"] * 160)
@@ -217,7 +218,7 @@ def test_texts_without_a_word_of_two_letters_are_read_by_their_characters() -> N
     assert [grams.n_columns > 0 for grams in model.reading_.grams] == [False, True]
 
 
-@pytest.mark.parametrize("head", ["ordered", "softmax"])
+@pytest.mark.parametrize("head", ["ordered", pytest.param("softmax", marks=pytest.mark.slow)])
 def test_many_texts_are_learned_from_and_predicted_in_little_memory(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In units of the counted n-grams: a fit holds all rows once more and parts of them, a prediction parts alone."""
     texts, stars = reviews(4000)

@@ -169,6 +169,7 @@ def test_a_prior_rate_pulls_the_rate() -> None:
     assert low < high
 
 
+@pytest.mark.slow
 def test_any_classifier_can_be_the_base() -> None:
     forest = RandomForestClassifier(40, min_samples_leaf=10, random_state=0)
     fitted = _fitted(ESTIMATORS[2], base_estimator=forest, n_bootstrap=0)

@@ -113,12 +113,13 @@ def test_single_families_that_hold_the_noise_recover_it(name: str) -> None:
     assert fit.family_weights == {name: pytest.approx(1.0)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("noise_matrix", "name"),
     [
-        pytest.param(inverse_decay(4, rate=0.1), "inverse_decay", marks=pytest.mark.slow),
+        (inverse_decay(4, rate=0.1), "inverse_decay"),
         (inverse_decay(4, rate=[0.05, 0.2, 0.1, 0.02]), "class_inverse_decay"),
-        pytest.param(adjacent(4, up=0.25, down=0.08), "adjacent", marks=pytest.mark.slow),
+        (adjacent(4, up=0.25, down=0.08), "adjacent"),
         (np.eye(4), "none"),
     ],
 )

@@ -23,6 +23,7 @@ def test_the_order_of_ratings_does_not_matter(ratings: Ints) -> None:
     np.testing.assert_array_equal(one.noise_.interval, other.noise_.interval)
 
 
+@pytest.mark.slow
 def test_renamed_items_and_raters_only_move_the_answer(ratings: Ints) -> None:
     """Perception starts from a trial, which hides others of the renamed ratings: only the matrices are exact."""
     items, raters, labels = from_wide(ratings)

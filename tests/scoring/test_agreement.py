@@ -87,6 +87,7 @@ def test_complete_agreement_is_one_and_chance_is_none() -> None:
         assert abs(getattr(chance, name).value) < 4 / np.sqrt(1200)  # four standard errors of a correlation of pairs
 
 
+@pytest.mark.slow
 def test_the_interval_covers_what_more_items_show() -> None:
     """Of 40 sets of 60 items, 95 % intervals hold the alpha of 6000 items in 33 or more, three standard errors below."""
     truth = found(rated(6000, seed=99)).alpha_ordinal.value

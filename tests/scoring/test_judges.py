@@ -294,6 +294,7 @@ def test_many_scores_are_read_in_groups_that_keep_their_order() -> None:
         assert one.mean.low < human[system == one.system].mean() < one.mean.high
 
 
+@pytest.mark.slow
 def test_several_people_may_err_and_are_better_than_one_of_them() -> None:
     judged, human, system = graded()
     rows = ~np.isnan(some(human, 300))

@@ -131,6 +131,7 @@ def test_without_noise_the_corrected_score_is_the_observed_one(metric: str) -> N
     assert score.low < score.value < score.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", list(metrics.METRICS))
 def test_intervals_cover_the_clean_score(metric: str) -> None:
     """Binomial: 400 runs at 95 % miss by more than 4 standard errors (4.4 points) once in 15,000."""

@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_a_study_with_an_unknown_contestant_is_one_sentence(tmp_path: Path) -> None:
     command = [
         sys.executable,

@@ -17,6 +17,7 @@ def test_a_dip_below_the_target_does_not_count_alone() -> None:
     assert labels_needed(np.array([0.4, 0.2, 0.4, 0.1]), VERIFIED, 0.25) == pytest.approx(60 + 540 / 4)
 
 
+@pytest.mark.slow
 def test_a_rule_that_is_twice_as_fast_needs_half_of_the_labels_on_every_draw() -> None:
     fast, slow = np.array([0.5, 0.3, 0.1, 0.1]), np.array([0.5, 0.4, 0.3, 0.1])
     draws = np.stack([[fast + shift, fast + shift, slow + shift] for shift in (0.0, 0.1, 0.2)])

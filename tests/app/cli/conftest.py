@@ -14,6 +14,7 @@ from ordinoise.app.review.decisions import open_decisions
 from ordinoise.app.workflow.audit import audit_file
 from ordinoise.app.workflow.request import Request
 from ordinoise.app.workflow.reviewed import reviewed_grades
+from undrawn import undrawn as undrawn
 
 
 @pytest.fixture(scope="session")

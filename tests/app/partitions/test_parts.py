@@ -100,6 +100,7 @@ def test_a_model_of_parts_is_an_ordinary_one(tmp_path: Path) -> None:
     assert every.tail(one.height).equals(one)
 
 
+@pytest.mark.slow
 def test_rows_without_a_grade_get_a_suggestion(tmp_path: Path) -> None:
     frame = table(600)[0].with_columns(
         pl.when(pl.int_range(600) % 50 != 0).then(pl.col("grade")).alias("grade"), pl.int_range(600).alias("number")

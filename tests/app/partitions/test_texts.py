@@ -102,6 +102,7 @@ def _learned(frame: pl.DataFrame, n_files: int, folder: Path) -> tuple[int, np.n
         return texts.read_sample_texts(work.folder).height, rows.features.scores
 
 
+@pytest.mark.slow
 def test_a_stopped_run_does_not_read_the_text_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     request = request_for(written(tmp_path / "data", with_notes(*table(400)).select("note", "grade"), 2), ignore=())
     place = tmp_path / "out"

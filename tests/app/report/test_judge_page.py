@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
+import pytest
 
 from browser import browser
 from ordinoise.app.report.judge import judge_html, lead
@@ -45,6 +46,7 @@ def test_many_systems_stay_a_small_page_that_says_what_is_left_out() -> None:
     assert "more pairs in judge.json" in page
 
 
+@pytest.mark.slow
 def test_the_page_fits_its_window_and_asks_for_nothing(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(judge_html("scores.csv", judgment()), encoding="utf-8")

@@ -76,6 +76,7 @@ def test_rows_are_sorted_by_keyboard(opened: Page) -> None:
     assert column(opened, 1) == ranks
 
 
+@pytest.mark.slow
 def test_grades_are_sorted_by_rank_and_shares_by_size(opened: Page) -> None:
     header(opened, "Recorded").get_by_role("button").click()
     recorded = [WORDS.index(text) for text in column(opened, 3)]
@@ -86,6 +87,7 @@ def test_grades_are_sorted_by_rank_and_shares_by_size(opened: Page) -> None:
     assert shares == sorted(shares, reverse=True)
 
 
+@pytest.mark.slow
 def test_missing_numbers_go_last_either_way(opened: Page) -> None:
     for direction in (1, -1):
         header(opened, "weight").get_by_role("button").click()
@@ -127,6 +129,7 @@ def test_the_page_is_never_wider_than_the_window(opened: Page) -> None:
         assert opened.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.slow
 def test_the_dark_scheme_applies_on_screens_and_not_on_paper(opened: Page) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
     ink = "getComputedStyle(document.body).color"
@@ -142,6 +145,7 @@ def test_the_dark_scheme_applies_on_screens_and_not_on_paper(opened: Page) -> No
     assert not set(seen[0]) & set(seen[1])
 
 
+@pytest.mark.slow
 def test_the_first_stop_of_the_keyboard_skips_to_the_report(opened: Page) -> None:
     opened.keyboard.press("Tab")
     assert opened.evaluate("document.activeElement.textContent") == "Skip to the report"
@@ -171,6 +175,7 @@ def test_reasons_are_in_sight_on_a_usual_screen_with_short_grades(started: Brows
         assert edge["x"] + edge["width"] <= table["x"] + table["width"]
 
 
+@pytest.mark.slow
 def test_paper_holds_forty_rows_and_says_so(opened: Page) -> None:
     opened.emulate_media(media="print")
     assert opened.locator("#rows tbody tr:visible").count() == 40

@@ -41,6 +41,7 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
+@pytest.mark.slow
 def test_the_file_of_the_command_line_leads_to_the_page_once(
     server: Server, context: BrowserContext, audit: Path
 ) -> None:
@@ -117,6 +118,7 @@ def _finish(tab: ReviewPage, audit: Path, wanted: dict[int, str | None], record:
     expect(tab.page.locator("#refit-result svg")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_the_page_writes_shares_as_the_reports_do(server: Server, context: BrowserContext, record: AuditRecord) -> None:
     tab = ReviewPage(context, server.address)
     shares = [0, 1e-6, 0.0004, 0.0006, 0.0123, 0.05, 0.0996, 0.1, 0.126, 0.82, 0.9891, 0.991, 0.996, 0.9994, 0.9999, 1]
@@ -127,9 +129,10 @@ def test_the_page_writes_shares_as_the_reports_do(server: Server, context: Brows
     assert tab.page.inner_text("#row-probability") == f"{percent(probabilities[tab.row])} probability wrong"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after"),
-    [(None, 0.2), *(pytest.param(*ends, marks=pytest.mark.slow) for ends in ((0.2, None), (None, None)))],
+    [(None, 0.2), (0.2, None), (None, None)],
 )
 def test_a_share_that_too_few_rows_left_open_is_not_drawn_as_none(
     before: float | None, after: float | None, server: Server, context: BrowserContext
@@ -267,6 +270,7 @@ def test_the_page_never_says_saved_before_the_server_did(server: Server, context
         assert [(event.row, event.grade) for event in store.history()] == [(row, "7")]
 
 
+@pytest.mark.slow
 def test_filters_notes_names_and_history(
     server: Server, context: BrowserContext, record: AuditRecord, audit: Path
 ) -> None:
@@ -349,7 +353,7 @@ def test_ten_rows_of_text_are_settled_with_their_words_in_sight(
     assert tab.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("width", [390, pytest.param(1360, marks=pytest.mark.slow)])
 def test_it_can_be_read_and_reached_in_any_light_and_width(
     chromium: Browser, shared: Server, scheme: Literal["light", "dark"], width: int

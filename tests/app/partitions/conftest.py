@@ -1,0 +1,1 @@
+from undrawn import undrawn as undrawn
