@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from ordinoise._validation import Floats, Ints, as_count, as_generator, as_same_
 from ordinoise.classifiers.blend.mixture import average
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
-from ordinoise.crossfit import kept_apart
+from ordinoise.crossfit import kept_apart, n_workers
 from ordinoise.labels import ranks_of
 
 FLOOR = 1e-6  # a class of predicted probability 0 is then 14 in log-odds away from a certain one
@@ -187,11 +188,15 @@ class _Odds:
 
     def _of_some(self, tables: Sequence[Table]) -> Floats:
         found = np.zeros((len(tables), len(self.toward), len(self.model.classes_)))
-        for places, number in self.held_out:
+
+        def predicted(part: tuple[Ints, int]) -> Floats:
+            places, number = part
             models = {name: (some[number],) for name, some in self.model.models_.items()}
-            stacked = Table.stacked([table.rows(places) for table in tables])
-            predicted = average(models, self.model.weights_, stacked, self.model.n_jobs)
-            found[:, places] += predicted.reshape(len(tables), len(places), -1)
+            return average(models, self.model.weights_, Table.stacked([table.rows(places) for table in tables]))
+
+        with ThreadPoolExecutor(n_workers(self.model.n_jobs, max(1, len(self.held_out)))) as pool:
+            for (places, _), one in zip(self.held_out, pool.map(predicted, self.held_out), strict=True):
+                found[:, places] += one.reshape(len(tables), len(places), -1)
         known = np.arange(found.shape[1])
         logs = np.log(found / found.sum(axis=2, keepdims=True) + FLOOR)
         return np.asarray(logs[:, known, self.toward] - logs[:, known, self.against])
