@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,7 @@ def accuracy(
     splits: int | None = None,
     max_rows: int | None = None,
     workers: int = 1,
+    docs: Path | None = None,
     json: bool = False,
 ) -> None:
     """Compare our learners with those of other libraries, with and without label noise. Run again to resume.
@@ -57,6 +59,8 @@ def accuracy(
         Largest number of training rows; 4000 by default.
     workers
         Number of processes, one contest at a time in each.
+    docs
+        Folder of the documentation, whose page and pictures of the study are written anew.
     json
         Print the mean ranks as JSON.
     """
@@ -90,6 +94,8 @@ def accuracy(
     for failure in outcome.failures:
         terminal.print(f"failed: {failure.trial}: {failure.error}", markup=False)
     ranks = _write(terminal, outcome.results, out)
+    if docs is not None:
+        _copy(out, docs)
     if json:
         from ordinoise.app.cli._findings import print_json
 
@@ -125,6 +131,14 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dic
                 )  # fmt: skip
     terminal.print(f"\n{len(results)} results in {out}/accuracy.md and accuracy.csv", markup=False)
     return shown
+
+
+def _copy(out: Path, docs: Path) -> None:
+    """The page, below the heading of the one that includes it, and its pictures."""
+    page = (out / "accuracy.md").read_text().partition("\n\n")[2]
+    (docs / "_measured" / "accuracy.md").write_text(re.sub(r"^##", "###", page, flags=re.MULTILINE))
+    for name in ("noisy", "clean"):
+        (docs / "_static" / f"ranks-{name}.png").write_bytes((out / f"ranks-{name}.png").read_bytes())
 
 
 if __name__ == "__main__":
