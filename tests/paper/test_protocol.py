@@ -7,9 +7,10 @@ import pytest
 
 from ordinoise.paper import PAPER_SETS, PROTOCOLS, SETS, plan
 from ordinoise.paper.comparison import Group, group_of
+from ordinoise.paper.findings import settings_found
 from ordinoise.paper.printed import table1, table2
 from ordinoise.paper.protocol import noise_matrix
-from ordinoise.paper.runs import trial_key
+from ordinoise.paper.runs import StoredResult, trial_key, trial_record
 
 
 def test_the_plan_has_a_trial_for_every_printed_cell_of_both_tables() -> None:
@@ -52,6 +53,16 @@ def test_tuned_settings_reach_every_variant_of_their_loss() -> None:
     tuned = {("boston", "cross_entropy"): (6, 0.01), ("boston", "hinge"): (8, 0.003)}
     for trial in plan(["boston"], n_splits=1, tuned=tuned):
         assert (trial.settings.n_hidden, trial.settings.learning_rate) == tuned["boston", trial.loss]
+
+
+def test_the_settings_of_a_grid_search_are_said() -> None:
+    tuned = {("boston", "cross_entropy"): (6, 0.01), ("abalone", "hinge"): (8, 0.003)}
+    trials = plan(["boston", "abalone"], n_splits=1, tuned=tuned)
+    found = settings_found(StoredResult(trial_key(trial), trial_record(trial), {}, 0.0) for trial in trials)
+    assert found == [
+        "Hidden units and learning rate by the grid search, cross-entropy: Boston 6 and 0.01; Abalone 10 and 0.001.",
+        "Hidden units and learning rate by the grid search, hinge: Boston 10 and 0.001; Abalone 8 and 0.003.",
+    ]
 
 
 @pytest.mark.parametrize("noise", ["none", "uniform", "asymmetric"])

@@ -61,6 +61,20 @@ def orders_seen(found: list[Order]) -> list[str]:
     return [sentence, *(f"Not seen: {one}." for one in missed)]
 
 
+def settings_found(results: Iterable[StoredResult]) -> list[str]:
+    """Hidden units and learning rate of every set and loss, as the grid search left them."""
+    found: dict[tuple[str, str], str] = {}
+    for stored in results:
+        trial, settings = stored.trial, stored.trial["settings"]
+        found[trial["dataset"], trial["loss"]] = f"{settings['n_hidden']} and {settings['learning_rate']:g}"
+    return [
+        f"Hidden units and learning rate by the grid search, {name}: "
+        + "; ".join(f"{SETS[data].printed} {point}" for (data, of_loss), point in found.items() if of_loss == loss)
+        + "."
+        for loss, name in LOSSES.items()
+    ]
+
+
 def consistency(summary: Summary) -> list[str]:
     """How many updates left free thresholds unordered, and which final models are unordered."""
     free = {group: measured for group, measured in summary.items() if group.correction != "forward"}

@@ -173,6 +173,8 @@ def _written(request: Request, outcome: Outcome, timing: str) -> Reproduction:
     shown = _tables(request, summary)
     found = orders(summary) if request.part in ("table1", "all") else []
     sentences = [*findings.agreement(summary), *findings.orders_seen(found)] if found else []
+    if request.tune:
+        sentences += findings.settings_found(outcome.results)
     if request.part != "large":
         sentences += findings.consistency(summary)
     if found:
