@@ -40,7 +40,7 @@ PIECES = {
     "python -m studies.door_pictures": "images",
     "python -m studies.pictures": "why",
     "python -m studies.label_errors": "label-errors",
-    "python -m studies.accuracy --splits 1 --max-rows 2000": "learners",
+    "python -m studies.accuracy --splits 1 --docs docs": "learners",
     "python -m studies.front --sets 'california, equal frequency' california --noises uniform": "learners",
     "python -m studies.boosting targets": "learners",
     "python -m studies.boosting heads": "decisions/0010-boosting-one-score",
