@@ -98,6 +98,7 @@ def test_whatever_a_classifier_holds_out_is_held_out_by_group(name: str, splits:
     assert len(splits) == n_splits
 
 
+@pytest.mark.slow
 def test_a_torch_classifier_stops_by_whole_groups(splits: list[Any]) -> None:
     pytest.importorskip("torch")
     from ordinoise import OrdinalTorchClassifier

@@ -181,8 +181,8 @@ def _is_plain(words: str | None) -> bool:
     [
         ("mlp", 1),
         ("boosting", 1),
-        ("blend of networks", 3),  # a third of the tables: every one is twelve fits
-        ("noise-aware", 3),
+        ("blend of networks", 9),  # a ninth of the tables: every one is twelve fits
+        ("noise-aware", 9),
         pytest.param("torch", 1, marks=WITHOUT_TORCH),
         *(
             pytest.param(name, 1, marks=pytest.mark.slow)

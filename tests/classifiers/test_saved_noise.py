@@ -34,7 +34,7 @@ KINDS: dict[str, Any] = {
 
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["front door", pytest.param("network", marks=pytest.mark.slow), "trees"])
 def test_evaluation_and_sets_of_a_loaded_model_are_equal_bit_for_bit(kind: str, tmp_path: Path) -> None:
     model = KINDS[kind].fit(X[FIT], NOISY[FIT])
     model.save(tmp_path / "model")

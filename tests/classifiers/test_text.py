@@ -218,7 +218,8 @@ def test_texts_without_a_word_of_two_letters_are_read_by_their_characters() -> N
     assert [grams.n_columns > 0 for grams in model.reading_.grams] == [False, True]
 
 
-@pytest.mark.parametrize("head", ["ordered", pytest.param("softmax", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("head", ["ordered", "softmax"])
 def test_many_texts_are_learned_from_and_predicted_in_little_memory(head: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In units of the counted n-grams: a fit holds all rows once more and parts of them, a prediction parts alone."""
     texts, stars = reviews(4000)

@@ -68,6 +68,7 @@ def _expected_failures(_: Any) -> dict[str, str]:
     return TEXT_CHECKS | {f"check_sample_weight_equivalence_on_{kind}_data": why for kind in ("dense", "sparse")}
 
 
+@pytest.mark.slow
 @parametrize_with_checks([FULL_BATCH], expected_failed_checks=_expected_failures)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

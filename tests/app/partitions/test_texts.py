@@ -62,6 +62,7 @@ def _scores_and_grades(frame: pl.DataFrame, folder: Path) -> tuple[np.ndarray, n
         return rows.features.scores, rows.labelled.ranks, rows.labelled.folds
 
 
+@pytest.mark.slow
 def test_a_text_that_names_its_row_says_nothing_about_its_grade(tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     names = [f"this is the one row called r{number}q and no other" for number in range(N_ROWS)]
