@@ -47,7 +47,9 @@ print(said)
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])
 def test_a_damaged_cache_costs_a_compilation_and_no_more(kind: str, tmp_path: Path) -> None:
-    """Cut short, emptied, overwritten, in a process of its own: other tests change what numba reads and keeps open."""
+    """Cut short, emptied, overwritten. In a process of its own: after thousands of other tests, the second call has
+    missed the cache now and then, for a reason that is not known.
+    """
     module = tmp_path / "doubling.py"
     module.write_text("def double(number):\n    return 2 * number\n")
     command = [sys.executable, "-c", DAMAGED, kind, str(module)]
