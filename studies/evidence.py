@@ -21,11 +21,9 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from studies.sources import ROOT, git, sources
+
 RUNS = ROOT / "studies" / "results" / "runs.csv"
 PAGE = ROOT / "docs" / "_measured" / "evidence.md"
 OUTPUT = ROOT / "results" / "evidence"
@@ -40,7 +38,7 @@ PIECES = {
     "python -m studies.door_pictures": "images",
     "python -m studies.pictures": "why",
     "python -m studies.label_errors": "label-errors",
-    "python -m studies.accuracy --splits 1 --docs docs": "learners",
+    "python -m studies.accuracy --workers 2 --docs docs": "learners",
     "python -m studies.front --sets 'california, equal frequency' california --noises uniform": "learners",
     "python -m studies.boosting targets": "learners",
     "python -m studies.boosting heads": "decisions/0010-boosting-one-score",
@@ -114,7 +112,7 @@ def runs() -> dict[str, Run]:
 def record(command: str, seconds: float) -> None:
     """Keep a run on the present commit, and write the page."""
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    known = runs() | {command: Run(command, _git("rev-parse", "--short", "HEAD"), today, f"{seconds:.0f}")}
+    known = runs() | {command: Run(command, git("rev-parse", "--short", "HEAD"), today, f"{seconds:.0f}")}
     with RUNS.open("w", newline="") as file:
         writer = csv.DictWriter(file, list(Run.__dataclass_fields__), lineterminator="\n")
         writer.writeheader()
@@ -140,34 +138,6 @@ def is_fresh(run: Run | None) -> bool:
     return subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 
-def sources(command: str) -> list[str]:
-    """Files of the package and the studies that a command depends on, by the imports in them.
-
-    The command line, and studies that start processes, depend on the whole package.
-    """
-    found = re.match(r"python -m (studies\.\w+)", command)
-    if found is None:
-        return ["src", *re.findall(r"examples/\S+", command)]
-    graph = _graph()
-    study = {found[1], f"{found[1]}.__main__"} & graph.modules
-    modules = study.union(*(graph.find_upstream_modules(one) for one in study))
-    files = {name: _file(name) for name in modules}
-    is_whole = any("subprocess" in (ROOT / files[name]).read_text() for name in modules if name.startswith("studies"))
-    return ["src"] * is_whole + sorted(file for file in files.values() if not (is_whole and file.startswith("src")))
-
-
-@cache
-def _graph() -> Any:
-    import grimp  # of import-linter
-
-    return grimp.build_graph("ordinoise", "studies", cache_dir=None)
-
-
-def _file(module: str) -> str:
-    path = ("src/" if module.startswith("ordinoise") else "") + module.replace(".", "/")
-    return f"{path}/__init__.py" if (ROOT / path).is_dir() else f"{path}.py"
-
-
 def execute(command: str) -> float | None:
     """Run a command and keep what it prints; returns its seconds, or None if it failed."""
     words = shlex.split(command)
@@ -186,10 +156,6 @@ def execute(command: str) -> float | None:
         flush=True,
     )
     return seconds if done.returncode == 0 else None
-
-
-def _git(*words: str) -> str:
-    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def main() -> None:

@@ -39,6 +39,7 @@ from studies import real
 from studies.accuracy.problems import noise_matrix_for, perceived_matrices
 from studies.paired import by_set, compared
 from studies.results import FOLDER, kept
+from studies.sources import package_state
 
 PLANTED = ("ERA", "LEV", "SWD", "automobile", "balance-scale", "car", "newthyroid", "toy", "winequality-red")
 NOISES = ("conditional", "adjacent", "perceived")
@@ -77,7 +78,7 @@ def plan(sets: list[str], sources: list[str], seeds: int) -> list[Case]:
     ]
 
 
-def run(case: Case, data_dir: Path) -> dict[str, Any]:
+def run(case: Case, data_dir: Path, package: str) -> dict[str, Any]:
     """What every ranking finds, by measure."""
     features, true, recorded, n_classes = labels_of(case, data_dir)
     with warnings.catch_warnings():
@@ -91,6 +92,7 @@ def run(case: Case, data_dir: Path) -> dict[str, Any]:
         "share_large": float((distance > 1).mean()),
         "answer": answer,
         "found": {name: measured(suspicion, distance) for name, suspicion in found.items()},
+        "package": package,
     }
 
 
@@ -239,8 +241,11 @@ def main() -> None:
     options.out.mkdir(exist_ok=True)
     cases = plan(options.sets, options.sources, options.seeds)
     table = FOLDER / "label_errors.csv"
-    with kept(table, options.out / "label_errors.sqlite") as store, ThreadPoolExecutor(1) as one:
-        outcome = run_plan(cases, partial(run, data_dir=Path(options.data_dir)), store, one, n_in_flight=2)
+    package = package_state("studies.label_errors")
+    with kept(table, options.out / "label_errors.sqlite", package) as store, ThreadPoolExecutor(1) as one:
+        outcome = run_plan(
+            cases, partial(run, data_dir=Path(options.data_dir), package=package), store, one, n_in_flight=2
+        )
         text = page(store.results())  # also those of earlier pieces
     for failure in outcome.failures:
         print("failed:", failure.trial, failure.error)

@@ -71,6 +71,7 @@ def accuracy(
     from ordinoise.paper.runs import run_plan, trial_key
     from studies.accuracy import CONTESTANTS, missing, plan, processes, run
     from studies.results import FOLDER, kept
+    from studies.sources import package_state
 
     contests = plan(
         "quick" if quick else "default", datasets=datasets, contestants=contestants, noises=noises, splits=splits,
@@ -81,16 +82,20 @@ def accuracy(
     if contestants is None and (absent := missing()):
         terminal.print(*absent.values(), sep="\n", markup=False)
     folder = None if data_dir is None else str(data_dir.expanduser().resolve())
+    package = package_state("studies.accuracy.measurement")
     with (
-        kept(FOLDER / "accuracy.csv", out / STORE, lambda trial: CONTESTANTS[trial["contestant"]].is_ours) as store,
+        kept(
+            FOLDER / "accuracy.csv", out / STORE, package, lambda trial: CONTESTANTS[trial["contestant"]].is_ours
+        ) as store,
         processes(workers) as pool,
         TrialProgress(terminal) as progress,
     ):
         progress.start("accuracy", len(contests))
         progress.reuse(len(store.keys() & {trial_key(contest) for contest in contests}))
         outcome = run_plan(
-            contests, partial(run, data_dir=folder), store, pool, on_result=progress.advance, n_in_flight=4
-        )
+            contests, partial(run, data_dir=folder, package=package), store, pool, on_result=progress.advance,
+            n_in_flight=4,
+        )  # fmt: skip
     for failure in outcome.failures:
         terminal.print(f"failed: {failure.trial}: {failure.error}", markup=False)
     ranks = _write(terminal, outcome.results, out)

@@ -34,7 +34,7 @@ WARM_UP_ROWS = 50
 """Rows per grade of the warm-up fit: a round number, chosen by no run."""
 
 
-def run(contest: Contest, data_dir: str | None = None) -> Mapping[str, Any]:
+def run(contest: Contest, data_dir: str | None = None, package: str = "") -> Mapping[str, Any]:
     """Scores of one contestant on the clean test labels of one problem.
 
     Parameters
@@ -42,6 +42,8 @@ def run(contest: Contest, data_dir: str | None = None) -> Mapping[str, Any]:
     contest : Contest
     data_dir : str, optional
         The folder of the data; by default the environment variable ORDINOISE_DATA.
+    package : str
+        The state of this package, see `studies.sources.package_state`.
 
     Returns
     -------
@@ -61,6 +63,7 @@ def run(contest: Contest, data_dir: str | None = None) -> Mapping[str, Any]:
         "n_training_rows": len(problem.labels),
         "share_wrong": problem.share_wrong,
         **scores,
+        **({"package": package} if contestant.is_ours else {}),
     }
 
 

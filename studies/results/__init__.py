@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,16 +16,17 @@ from ordinoise.paper.runs import ResultStore, StoredResult
 
 FOLDER = Path(__file__).parent
 PARTS = ("trial", "result", "seconds", "key")
+TEXTS = ("package", "key")  # though they may look like numbers
 
 
 @contextmanager
 def kept(
-    table: Path, working: Path, is_ours: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    table: Path, working: Path, package: str, is_ours: Callable[[Mapping[str, Any]], bool] = lambda _: True
 ) -> Iterator[ResultStore]:
     """A store that starts with the results in a CSV table and leaves all of its results there.
 
-    Beside the table, ``NAME.state`` says which state of the package they were begun on. Results of another state are
-    kept, so that pieces add up, unless the environment variable ORDINOISE_ANEW is set: then ours are measured anew.
+    Each of our results names the state of the package that it was measured on, as ``package``. Results of other states
+    are kept, so that pieces add up, unless the environment variable ORDINOISE_ANEW is set: then ours are measured anew.
 
     Parameters
     ----------
@@ -34,30 +34,25 @@ def kept(
         One row per trial; it need not exist.
     working : path
         The file of the store, which also keeps what a killed run has finished.
+    package : str
+        The present state, see `studies.sources.package_state`.
     is_ours : callable
         Whether a trial is about this package, so that a change of it asks for another measurement.
     """
-    state = table.with_suffix(".state")
-    if os.environ.get("ORDINOISE_ANEW") and state.exists() and state.read_text().strip() != package_state():
-        if table.exists():
-            write([stored for stored in read(table) if not is_ours(stored.trial)], table)
-        for path in (state, working):
-            path.unlink(missing_ok=True)
-    if not state.exists():
-        state.write_text(f"{package_state()}\n")
+    found = list(read(table)) if table.exists() else []
+    if os.environ.get("ORDINOISE_ANEW"):
+        if working.exists():
+            with ResultStore(working) as store:
+                found += store.results()
+            working.unlink()
+        found = [one for one in found if not is_ours(one.trial) or one.result.get("package") == package]
     with ResultStore(working) as store:
-        for stored in read(table) if table.exists() else ():
-            store.add(stored.key, stored.trial, stored.result, stored.seconds)
+        for one in found:
+            store.add(one.key, one.trial, one.result, one.seconds)
         try:
             yield store
         finally:
             write(store.results(), table)
-
-
-def package_state() -> str:
-    """The name that git has for the content of src, or nothing outside of a checkout."""
-    asked = ["git", "rev-parse", "--short", "HEAD:src"]
-    return subprocess.run(asked, cwd=FOLDER, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def write(results: Sequence[StoredResult], table: Path) -> None:
@@ -81,7 +76,7 @@ def read(table: Path) -> Iterator[StoredResult]:
                     inner = record
                     for parent in parents:
                         inner = inner.setdefault(parent, {})
-                    inner[last] = cell if last == "key" else _value(cell)
+                    inner[last] = cell if last in TEXTS else _value(cell)
             yield StoredResult(**record)
 
 

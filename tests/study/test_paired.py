@@ -1,15 +1,16 @@
 """Statistics over sets, and results that are kept as text."""
 
 import doctest
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import studies.paired
-from ordinoise.paper.runs import ResultStore
+from ordinoise.paper.runs import ResultStore, StoredResult
 from studies.paired import by_set, compared
-from studies.results import kept, package_state, read, write
+from studies.results import kept, read, write
 from study_results import stored
 
 
@@ -45,7 +46,7 @@ def test_results_come_back_from_a_table_as_they_were(tmp_path: Path) -> None:
 def test_a_store_continues_from_the_table_and_adds_to_it(tmp_path: Path) -> None:
     first, second = stored("mord", 0.75), stored("mord", 0.5, split=1)
     write([first], tmp_path / "table.csv")
-    with kept(tmp_path / "table.csv", tmp_path / "working.sqlite") as store:
+    with kept(tmp_path / "table.csv", tmp_path / "working.sqlite", "now") as store:
         assert store.keys() == {first.key}
         store.add(second.key, second.trial, second.result, second.seconds)
     assert {one.key for one in read(tmp_path / "table.csv")} == {first.key, second.key}
@@ -53,26 +54,26 @@ def test_a_store_continues_from_the_table_and_adds_to_it(tmp_path: Path) -> None
         assert store.keys() == {first.key, second.key}
 
 
-def test_results_of_another_state_of_the_package_are_measured_anew_only_if_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def _measured_on(package: str, one: StoredResult) -> StoredResult:
+    return replace(one, result={**one.result, "package": package})
+
+
+@pytest.mark.parametrize("anew", [False, True])
+@pytest.mark.parametrize("place", ["table", "killed run"])
+def test_our_results_of_another_state_of_the_package_are_measured_anew_only_if_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, anew: bool, place: str
 ) -> None:
     table, working = tmp_path / "table.csv", tmp_path / "working.sqlite"
-    write([stored("mord", 0.75)], table)
-    (tmp_path / "table.state").write_text("another\n")
-    with kept(table, working) as store:
-        assert len(store.keys()) == 1
-    monkeypatch.setenv("ORDINOISE_ANEW", "1")
-    with kept(table, working) as store:
-        assert store.keys() == set()
-    assert (tmp_path / "table.state").read_text().strip() == package_state()
-
-
-def test_results_of_other_libraries_outlast_a_change_of_this_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ours, other = stored("ordinoise", 0.5), stored("mord", 0.75)
-    write([ours, other], tmp_path / "table.csv")
-    (tmp_path / "table.state").write_text("another\n")
-    monkeypatch.setenv("ORDINOISE_ANEW", "1")
-    with kept(tmp_path / "table.csv", tmp_path / "w.sqlite", lambda trial: trial["contestant"] == "ordinoise") as store:
-        assert store.keys() == {other.key}
+    old = _measured_on("120000000000", stored("ordinoise", 0.5))
+    new, other = _measured_on("340000000000", stored("ordinoise", 0.5, split=1)), stored("mord", 0.75)
+    if place == "table":
+        write([old, new, other], table)
+    else:
+        with ResultStore(working) as store:
+            for one in (old, new, other):
+                store.add(one.key, one.trial, one.result, one.seconds)
+    if anew:
+        monkeypatch.setenv("ORDINOISE_ANEW", "1")
+    with kept(table, working, "340000000000", lambda trial: trial["contestant"] == "ordinoise") as store:
+        assert store.keys() == {new.key, other.key} | (set() if anew else {old.key})
+    assert {one.key: one.result.get("package") for one in read(table)}[new.key] == "340000000000"

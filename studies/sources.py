@@ -1,0 +1,58 @@
+"""Which files a command depends on, so that a change elsewhere leaves what it printed fresh."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+ASK_GIT_ONLY = ("studies.sources", "studies.evidence")
+
+
+def sources(command: str) -> list[str]:
+    """Files of the package and the studies that a command depends on, by the imports in them.
+
+    The command line, and studies that start it as a process, depend on the whole package.
+    """
+    found = re.match(r"python -m (studies\.\w+)", command)
+    if found is None:
+        return ["src", *re.findall(r"examples/\S+", command)]
+    files = _files({found[1], f"{found[1]}.__main__"})
+    starters = (name for name in files if name.startswith("studies") and name not in ASK_GIT_ONLY)
+    is_whole = any("subprocess" in (ROOT / files[name]).read_text() for name in starters)
+    return ["src"] * is_whole + sorted(file for file in files.values() if not (is_whole and file.startswith("src")))
+
+
+def package_state(module: str) -> str:
+    """A name for what a module of the studies imports of the package, as it is in the working tree."""
+    files = sorted(file for file in _files({module}).values() if file.startswith("src"))
+    return hashlib.sha256(b"".join((ROOT / file).read_bytes() for file in files)).hexdigest()[:12]
+
+
+def git(*words: str) -> str:
+    """What git says about the checkout."""
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+@cache
+def _graph() -> Any:
+    import grimp  # of import-linter
+
+    return grimp.build_graph("ordinoise", "studies", cache_dir=None)
+
+
+def _files(names: set[str]) -> dict[str, str]:
+    """The file of each of these modules, as far as they exist, and of every module that they import."""
+    graph = _graph()
+    modules = names & graph.modules
+    return {name: _file(name) for name in modules.union(*(graph.find_upstream_modules(one) for one in modules))}
+
+
+def _file(module: str) -> str:
+    """The file of a module; the folder of one that holds data alone."""
+    path = ("src/" if module.startswith("ordinoise") else "") + module.replace(".", "/")
+    return next(file for file in (f"{path}/__init__.py", f"{path}.py", path) if (ROOT / file).exists())

@@ -1,0 +1,31 @@
+"""What a change of a file makes stale."""
+
+import pytest
+
+from studies.evidence import PIECES
+from studies.sources import ROOT, package_state, sources
+
+pytest.importorskip("grimp")
+
+
+def test_a_run_stays_fresh_until_something_that_it_imports_changes() -> None:
+    assert sources("ordinoise demo") == ["src"]
+    assert sources("python -m studies.tour") == ["src", "studies/tour.py"]  # it starts the command line
+    judge = sources("python -m studies.judge web")
+    assert {"studies/judge.py", "src/ordinoise/scoring/judges/__init__.py"} <= set(judge)
+    assert not any("/app/" in file or "/audit/" in file for file in judge)
+    accuracy = sources("python -m studies.accuracy --docs docs")  # it asks git, and starts nothing of ours
+    assert {"studies/results/__init__.py", "src/ordinoise/classifiers/blend/answers.py"} <= set(accuracy)
+    assert all((ROOT / file).exists() for command in PIECES for file in sources(command))
+
+
+def test_results_of_the_accuracy_study_outlast_a_change_of_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    import studies.sources
+
+    before = package_state("studies.accuracy.measurement")
+    assert before == package_state("studies.accuracy.measurement")
+    files = studies.sources._files({"studies.accuracy.measurement"})
+    assert "ordinoise.learners.mlp.network" in files
+    assert not [name for name in files if name.startswith("ordinoise.app")]
+    monkeypatch.setattr(studies.sources, "_files", lambda _: {"one": files["ordinoise.learners.mlp.network"]})
+    assert package_state("studies.accuracy.measurement") != before
