@@ -6,7 +6,9 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 _logger = logging.getLogger("ordinoise.compiling")
 _told: set[str] = set()
@@ -25,6 +27,13 @@ def compiled_and_kept(function: Callable[..., Any], **options: Any) -> Any:
         return njit(**options)(function)
     _tolerate_failures(getattr(dispatcher, "_cache", None))
     return dispatcher
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to: a function is compiled once more for arrays that can be, and once is enough."""
+    view: NDArray[Any] = np.asarray(array).view()
+    view.flags.writeable = False
+    return view
 
 
 def _tolerate_failures(cache: Any) -> None:

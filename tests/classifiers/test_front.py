@@ -145,6 +145,7 @@ def test_the_noise_alone_is_what_a_whole_fit_finds() -> None:
     assert alone.to_dict() == whole_noise.to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_an_estimate_of_no_noise_is_the_model_that_trusts() -> None:
     rng = np.random.default_rng(0)

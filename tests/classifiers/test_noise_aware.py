@@ -32,6 +32,7 @@ NOISY = corrupt(Y, ASYMMETRIC, 0)
 LINEAR = LogisticRegression(max_iter=500)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 @parametrize_with_checks(
     [NoiseAwareClassifier(LINEAR, decision="mode", n_folds=2, max_iter=2, n_jobs=1, random_state=0)],

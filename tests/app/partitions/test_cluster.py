@@ -19,6 +19,7 @@ from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts, estimat
 pytest.importorskip("distributed")
 
 
+@pytest.mark.slow
 def test_a_cluster_gives_the_answer_of_one_machine(tmp_path: Path) -> None:
     from distributed import LocalCluster
 

@@ -74,6 +74,7 @@ def test_a_text_that_names_its_row_says_nothing_about_its_grade(tmp_path: Path) 
             assert abs(found) < 4 / np.sqrt(some.sum())
 
 
+@pytest.mark.slow
 def test_the_score_of_text_goes_with_the_grade(tmp_path: Path) -> None:
     scores, ranks, _ = _scores_and_grades(with_notes(*table()).select("note", "grade"), tmp_path)
     assert all(np.corrcoef(scores[:, fold], ranks)[0, 1] > 0.5 for fold in range(N_FOLDS))

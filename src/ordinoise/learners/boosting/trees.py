@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordinoise._compiling import read_only
 from ordinoise._validation import Floats, Ints, complain
 
 from ._walk import CATEGORY, LARGEST, MISSING_LEFT, ZERO_IS_MISSING, add_trees
@@ -121,10 +122,11 @@ class Trees:
 
     def add(self, rows: Floats, scores: Floats) -> None:
         """Fill `scores`, shape (n_samples, n_scores): tree t adds to score ``t % n_scores``."""
-        add_trees(
+        read: list[NDArray[Any]] = [
             rows, self.roots, self.features, self.thresholds, self.children, self.kinds, self.leaves, self.set_starts,
-            self.set_words, scores,
-        )  # fmt: skip
+            self.set_words,
+        ]  # fmt: skip
+        add_trees(*map(read_only, read), scores)
 
     def _check_shapes(self) -> None:
         n_nodes = len(self.features) if self.features.ndim else 0

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ordinoise._compiling import read_only
 from ordinoise._sparse import is_sparse
 from ordinoise._validation import complain
 
@@ -146,7 +147,7 @@ class Workspace:
         if features.dtype not in (np.float32, np.float64):
             features, rows = features[rows].astype(np.float64), np.arange(len(rows))
         n_columns = int(self._layers.widths[0])
-        engine.fill_features(features, rows, self._center, self._factor, n_columns, self._block.features)
+        engine.fill_features(read_only(features), rows, self._center, self._factor, n_columns, self._block.features)
 
     def _sparse_rows(self, rows: Any) -> SparseRows:
         values = (rows.data * self._factor[rows.indices]).astype(np.float32)
