@@ -4,9 +4,11 @@
     python -m studies.evidence --minutes 60           start no piece after an hour; the next call continues
     python -m studies.evidence --only judge noise     the commands with one of these words
     python -m studies.evidence --record "COMMAND" --seconds 30    a run that was made otherwise, on this commit
+    python -m studies.evidence --check                figures on the pages that were not printed, and stale commands
 
-What a command prints goes to results/evidence/; the runs are kept in studies/results/runs.csv and shown on the page
-docs/evidence.md. Figures in the text of a page are put there by hand: compare them with what was printed.
+What a command prints is kept in studies/results/printed; the runs are kept in studies/results/runs.csv and shown on the
+page docs/evidence.md. Figures in the text of a page are put there by hand, and compared with what was printed as
+`studies.figures` says; a test does so, too.
 """
 
 from __future__ import annotations
@@ -15,18 +17,17 @@ import argparse
 import csv
 import datetime
 import os
-import re
 import shlex
 import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
 
+from studies.figures import blocks, missing, path_of
 from studies.sources import ROOT, git, sources
 
 RUNS = ROOT / "studies" / "results" / "runs.csv"
 PAGE = ROOT / "docs" / "_measured" / "evidence.md"
-OUTPUT = ROOT / "results" / "evidence"
 ANEW = {"COLUMNS": "140", "ORDINOISE_ANEW": "1"}  # kept results of an earlier state of the package are no evidence
 
 PIECES = {
@@ -145,17 +146,33 @@ def execute(command: str) -> float | None:
         words[:1] = [sys.executable, "-m", "ordinoise.app.cli"]
     else:
         words[0] = sys.executable
-    OUTPUT.mkdir(parents=True, exist_ok=True)
-    path = OUTPUT / f"{re.sub(r'[^a-z0-9]+', '-', command.lower()).strip('-')}.txt"
+    log = ROOT / "results" / path_of(command).name
+    log.parent.mkdir(exist_ok=True)
     started = time.monotonic()
-    with path.open("w") as file:
+    with log.open("w") as file:
         done = subprocess.run(words, cwd=ROOT, env=os.environ | ANEW, stdout=file, stderr=file, check=False)
     seconds = time.monotonic() - started
-    print(
-        f"{'done' if done.returncode == 0 else 'FAILED'} in {seconds:.0f} s: {command} ({path.relative_to(ROOT)})",
-        flush=True,
-    )
-    return seconds if done.returncode == 0 else None
+    if done.returncode:
+        print(f"FAILED in {seconds:.0f} s: {command} ({log.relative_to(ROOT)})", flush=True)
+        return None
+    path_of(command).write_text(log.read_text())
+    print(f"done in {seconds:.0f} s: {command}", flush=True)
+    return seconds
+
+
+def check() -> int:
+    """Print what is stale and what the pages say that was not printed; the number of such things."""
+    known, n_found = runs(), 0
+    for command in PIECES:
+        if not is_fresh(known.get(command)):
+            print("stale:" if command in known else "never run:", command)
+            n_found += 1
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        for block in blocks(page):
+            for shown in missing(block) or ():
+                print(f"{page.relative_to(ROOT)}: {shown} was not printed by {'; '.join(block.commands)}")
+                n_found += 1
+    return n_found
 
 
 def main() -> None:
@@ -164,7 +181,10 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--record", metavar="COMMAND", choices=list(PIECES))
     parser.add_argument("--seconds", type=float)
+    parser.add_argument("--check", action="store_true", help="run nothing")
     options = parser.parse_args()
+    if options.check:
+        raise SystemExit(min(check(), 1))
     if options.record:
         if options.seconds is None:
             parser.error("seconds must be given with --record, got nothing")

@@ -16,8 +16,10 @@ ASK_GIT_ONLY = ("studies.sources", "studies.evidence")
 def sources(command: str) -> list[str]:
     """Files of the package and the studies that a command depends on, by the imports in them.
 
-    The command line, and studies that start it as a process, depend on the whole package.
+    Studies that start the command line as a process depend on the whole package.
     """
+    if verb := re.match(r"ordinoise (\w+)", command):
+        return sorted(_files({f"ordinoise.app.cli.{verb[1]}"}).values())
     found = re.match(r"python -m (studies\.\w+)", command)
     if found is None:
         return ["src", *re.findall(r"examples/\S+", command)]

@@ -9,7 +9,9 @@ pytest.importorskip("grimp")
 
 
 def test_a_run_stays_fresh_until_something_that_it_imports_changes() -> None:
-    assert sources("ordinoise demo") == ["src"]
+    reproduce = sources("ordinoise reproduce all")
+    assert {"src/ordinoise/app/cli/reproduce.py", "src/ordinoise/learners/mlp/network.py"} <= set(reproduce)
+    assert not any("/review/" in file for file in reproduce)
     assert sources("python -m studies.tour") == ["src", "studies/tour.py"]  # it starts the command line
     judge = sources("python -m studies.judge web")
     assert {"studies/judge.py", "src/ordinoise/scoring/judges/__init__.py"} <= set(judge)
