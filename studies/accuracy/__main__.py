@@ -70,6 +70,7 @@ def accuracy(
     from ordinoise.app.cli._console import TrialProgress, console
     from ordinoise.paper.runs import run_plan, trial_key
     from studies.accuracy import CONTESTANTS, missing, plan, processes, run
+    from studies.accuracy.pages import short_table
     from studies.results import FOLDER, kept
     from studies.sources import package_state
 
@@ -101,6 +102,7 @@ def accuracy(
     ranks = _write(terminal, outcome.results, out)
     if docs is not None:
         _copy(out, docs)
+        (docs / "_measured" / "accuracy-short.md").write_text(short_table(outcome.results) + "\n")
     if json:
         from ordinoise.app.cli._findings import print_json
 
@@ -112,7 +114,9 @@ def accuracy(
 def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dict[str, dict[str, float]]:
     """Write tables and pictures; returns the mean ranks on noisy and on clean labels."""
     from studies.accuracy import CONTESTANTS, mean_ranks, write_csv, write_markdown
+    from studies.accuracy.pages import FRONT_DOOR
     from studies.accuracy.pictures import write_ranks
+    from studies.accuracy.ranks import comparisons
 
     shown: dict[str, dict[str, float]] = {}
     write_csv(results, out / "accuracy.csv")
@@ -125,8 +129,12 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dic
         shown[name] = dict(zip(ranks.entries, ranks.mean_ranks, strict=True))
         title = f"Mean ranks by mean absolute error, {name} labels, {ranks.n_sets} sets"
         terminal.print(f"\n[bold]{title}[/] (critical difference {ranks.critical_difference:.2f})")
+        terminal.print(f"beside each, by how much the error of {FRONT_DOOR} is lower (95 % interval over sets)")
+        ahead = comparisons(results, FRONT_DOOR, noisy=noisy)
         for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True):
-            terminal.print(f"  {rank:5.2f}  {entry}", highlight=False, markup=False)
+            one = ahead.get(entry)
+            gap = "" if one is None else f"{one.mean:+.3f} ({one.low:+.3f} to {one.high:+.3f})"
+            terminal.print(f"  {rank:5.2f}  {entry:30}{gap}", highlight=False, markup=False)
         if len(ranks.entries) > 1:
             ours = [entry for who in CONTESTANTS.values() if who.is_ours for entry in who.entries.values()]
             for suffix in ("png", "svg"):

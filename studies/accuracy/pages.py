@@ -17,6 +17,7 @@ from studies.accuracy.contestants import CONTESTANTS
 from studies.accuracy.contests import NOISE_NAMES
 from studies.accuracy.ranks import ALPHA, MARGIN, Ranks, comparisons, mean_ranks
 from studies.accuracy.summary import ERROR, METRICS, Line, oracle_entries, summary
+from studies.paired import Comparison
 
 NOISE_WORDS = {
     "uniform": "Uniform noise: inverse decay at .15",
@@ -27,6 +28,24 @@ NOISE_WORDS = {
 }
 
 FRONT_DOOR = "ordinoise"
+SHORT_NAMES = {
+    FRONT_DOOR: "`OrdinalClassifier()`",
+    "network, estimated": '`OrdinalMLPClassifier(noise="estimate")`',
+    "boosting, estimated": '`OrdinalBoostingClassifier(noise="estimate")`',
+    "dlordinal EMD, median": "dlordinal, earth mover's distance, median",
+    "network, trusting": "`OrdinalMLPClassifier()`, trusting",
+    "boosting, trusting": "`OrdinalBoostingClassifier()`, trusting",
+    "corn": "coral-pytorch, CORN",
+    "catboost, stopped": "CatBoost, stopped early",
+    "lightgbm, stopped": "LightGBM, stopped early",
+    "autogluon, median": "AutoGluon, 30 seconds, median",
+    "forest, median": "random forest, median",
+    "mord": "mord",
+    "cleanlab, median": "cleanlab around LightGBM, median",
+    "lightgbm, median": "LightGBM, median",
+    "rounded regression": "LightGBM regression, rounded",
+}
+"""Entries of the short table, as a user would name them."""
 
 NOTES = """\
 All contestants learn from the same splits, 80 % training and 20 % test rows (MSLR is split by query), with noise in the
@@ -60,6 +79,30 @@ def write_markdown(results: Iterable[StoredResult], path: str | os.PathLike[str]
     parts += [*_rank_parts(kept), *_noise_parts(lines)]
     parts += ["## Processor seconds of a fit", *_second_parts(lines), "## Settings", _settings(kept)]
     write_whole(Path(path), ("\n\n".join(parts) + "\n").encode())
+
+
+def short_table(results: Iterable[StoredResult]) -> str:
+    """The entries of `SHORT_NAMES` by how far they are behind the front door on noisy labels: ranks and seconds."""
+    kept = list(results)
+    noisy, clean = (_ranks_of(kept, noisy) for noisy in (True, False))
+    behind, seconds = comparisons(kept, FRONT_DOOR), _seconds(summary(kept))
+    rows = []
+    for entry in sorted((entry for entry in SHORT_NAMES if entry in seconds), key=lambda one: _mean(behind.get(one))):
+        one, (median, largest) = behind.get(entry), seconds[entry]
+        gap = "" if one is None else f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f})"
+        ranks = [f"{of[entry]:.2f}" if entry in of else "-" for of in (noisy, clean)]
+        rows.append([SHORT_NAMES[entry], ranks[0], gap, ranks[1], f"{median:.2f}", f"{largest:.2f}"])
+    heads = ["entry", "mean rank, noisy labels", f"error above {SHORT_NAMES[FRONT_DOOR]}", "mean rank, clean labels"]
+    return _table([*heads, "seconds, median", "largest"], rows)
+
+
+def _ranks_of(results: Sequence[StoredResult], noisy: bool) -> dict[str, float]:
+    ranks = mean_ranks(results, noisy=noisy)
+    return dict(zip(ranks.entries, ranks.mean_ranks, strict=True))
+
+
+def _mean(one: Comparison | None) -> float:
+    return -math.inf if one is None else one.mean
 
 
 def _row_parts(results: Sequence[StoredResult]) -> Iterator[str]:
@@ -145,11 +188,17 @@ def _cell(line: Line | None, best: float) -> str:
 
 def _second_parts(lines: Sequence[Line]) -> Iterator[str]:
     yield "Median over all sets and noises, and the largest mean of any."
-    rows = []
-    for entry in dict.fromkeys(line.entry for line in lines):
-        seconds = [line.means["fit_seconds"] for line in lines if line.entry == entry]
-        rows.append([_marked(entry), f"{np.median(seconds):.2f}", f"{max(seconds):.2f}"])
+    found = _seconds(lines).items()
+    rows = [[_marked(entry), f"{median:.2f}", f"{largest:.2f}"] for entry, (median, largest) in found]
     yield _table(["entry", "median", "largest"], rows)
+
+
+def _seconds(lines: Sequence[Line]) -> dict[str, tuple[float, float]]:
+    """Median and largest processor seconds of each entry."""
+    seconds: dict[str, list[float]] = {}
+    for line in lines:
+        seconds.setdefault(line.entry, []).append(line.means["fit_seconds"])
+    return {entry: (float(np.median(of_entry)), max(of_entry)) for entry, of_entry in seconds.items()}
 
 
 def _settings(results: Sequence[StoredResult]) -> str:

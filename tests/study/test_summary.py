@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from studies.accuracy import METRICS, summary, write_csv, write_markdown
+from studies.accuracy.pages import short_table
 from study_results import stored
 
 ERRORS = (0.3, 0.5, 0.4)
@@ -114,3 +115,24 @@ def test_the_page_says_so_when_sets_were_thinned(tmp_path: Path) -> None:
 def test_a_page_of_too_little_to_rank_has_no_ranks(tmp_path: Path) -> None:
     write_markdown([stored("mord", 0.3)], tmp_path / "page.md")
     assert "rank" not in (tmp_path / "page.md").read_text().split("## ", 1)[1]
+
+
+def test_the_short_table_goes_from_the_front_door_to_the_farthest_behind_and_names_missing_ranks() -> None:
+    errors = {"ordinoise": 0.3, "mord": 0.5, "corn": 0.4, "network, known": 0.1, "boosting, trusting": 0.35}
+    results = [
+        stored(name, error, dataset=dataset, noise=noise)
+        for name, error in errors.items()
+        for dataset in ("boston", "car", "toy")
+        for noise in ("uniform", "none")
+        if (name, dataset) != ("boosting, trusting", "toy")
+    ]
+    _, _, *rows = short_table(results).splitlines()
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    assert [row[0] for row in cells] == [
+        "`OrdinalClassifier()`",
+        "`OrdinalBoostingClassifier()`, trusting",
+        "coral-pytorch, CORN",
+        "mord",
+    ]
+    assert [row[1] for row in cells] == ["1.00", "-", "2.00", "3.00"]
+    assert [row[2] for row in cells][:2] == ["", "0.050 (0.050 to 0.050)"]
