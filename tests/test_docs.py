@@ -77,6 +77,8 @@ def test_every_dotted_name_on_a_page_exists(page: Path) -> None:
 
 def _resolves(name: str) -> bool:
     module, _, attribute = name.rpartition(".")
+    if "torch" in module:
+        pytest.importorskip("torch")
     return hasattr(importlib.import_module(module), attribute) or bool(importlib.util.find_spec(name))
 
 
@@ -114,6 +116,7 @@ def test_the_documentation_builds_and_has_every_public_name_and_every_verb(tmp_p
 
 
 def test_every_name_of_the_package_is_in_the_reference_and_the_public_names_are_few() -> None:
+    pytest.importorskip("torch")
     names = {name for module in MODULES for name in importlib.import_module(module).__all__}
     assert set(ordinoise.__all__) <= names
     assert len(names) <= 90

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -332,7 +333,8 @@ def test_decisions_are_an_ordinary_database(folder: Path) -> None:
 
     with open_decisions(folder / "audit", read_record(folder / "audit")):
         pass
-    with sqlite3.connect(f"file:{folder / 'audit' / 'decisions.sqlite'}?mode=ro", uri=True) as database:
+    address = f"file:{folder / 'audit' / 'decisions.sqlite'}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True)) as database:
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
