@@ -88,12 +88,15 @@ def short_table(results: Iterable[StoredResult]) -> str:
     behind, seconds = comparisons(kept, FRONT_DOOR), _seconds(summary(kept))
     rows = []
     for entry in sorted((entry for entry in SHORT_NAMES if entry in seconds), key=lambda one: _mean(behind.get(one))):
-        one, (median, largest) = behind.get(entry), seconds[entry]
-        gap = "" if one is None else f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f})"
+        one = behind.get(entry)
+        gap = ["", ""] if one is None else [_short(one.mean), f"{_short(one.low)} to {_short(one.high)}"]
         ranks = [f"{of[entry]:.2f}" if entry in of else "-" for of in (noisy, clean)]
-        rows.append([SHORT_NAMES[entry], ranks[0], gap, ranks[1], f"{median:.2f}", f"{largest:.2f}"])
-    heads = ["entry", "mean rank, noisy labels", f"error above {SHORT_NAMES[FRONT_DOOR]}", "mean rank, clean labels"]
-    return _table([*heads, "seconds, median", "largest"], rows)
+        rows.append([SHORT_NAMES[entry], ranks[0], *gap, ranks[1], f"{seconds[entry][0]:.2f}"])
+    return _table(["entry", "rank, noisy", "behind by", "95 % interval", "rank, clean", "seconds"], rows)
+
+
+def _short(number: float) -> str:
+    return f"{number:.3f}".replace("0.", ".", 1)
 
 
 def _ranks_of(results: Sequence[StoredResult], noisy: bool) -> dict[str, float]:

@@ -135,4 +135,4 @@ def test_the_short_table_goes_from_the_front_door_to_the_farthest_behind_and_nam
         "mord",
     ]
     assert [row[1] for row in cells] == ["1.00", "-", "2.00", "3.00"]
-    assert [row[2] for row in cells][:2] == ["", "0.050 (0.050 to 0.050)"]
+    assert [row[2:4] for row in cells][:2] == [["", ""], [".050", ".050 to .050"]]
