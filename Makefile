@@ -27,7 +27,7 @@ bench: ## Speed beside PyTorch, then a quick study of accuracy beside other libr
 
 evidence: ## Every figure of the documentation, in pieces: skips what was run since what it imports changed (many hours)
 	@tools/setup bench
-	@$(bin)/python -m studies.evidence
+	@$(bin)/python -m studies.evidence --workers $(WORKERS)
 
 contestants: ## Install what the benchmarks compare with
 	@tools/setup bench

@@ -3,6 +3,7 @@
     python -m studies.evidence                        run what was not run since what it imports last changed
     python -m studies.evidence --minutes 60           start no piece after an hour; the next call continues
     python -m studies.evidence --only judge noise     the commands with one of these words
+    python -m studies.evidence --workers 2            two at a time; those that measure time or use all processors alone
     python -m studies.evidence --record "COMMAND" --seconds 30    a run that was made otherwise, on this commit
     python -m studies.evidence --check                figures on the pages that were not printed, and stale commands
 
@@ -17,10 +18,13 @@ import argparse
 import csv
 import datetime
 import os
+import re
 import shlex
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
 from studies.figures import blocks, missing, path_of
@@ -90,6 +94,8 @@ PIECES = {
     "ordinoise reproduce large": "reproduction",
 }
 """The commands, and the page of each. They find the data by the environment variable ORDINOISE_DATA."""
+ALONE = re.compile(r"speed|steps|scaling|million|partitions|--time|--memory|--workers|reproduce|tour")
+"""Commands that measure time or memory, or use all processors."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +185,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[""], help="words; a command with one of them is run")
     parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--workers", type=int, default=1, help="commands at a time")
     parser.add_argument("--record", metavar="COMMAND", choices=list(PIECES))
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--check", action="store_true", help="run nothing")
@@ -190,16 +197,24 @@ def main() -> None:
             parser.error("seconds must be given with --record, got nothing")
         record(options.record, options.seconds)
         return
-    end = time.monotonic() + 60 * options.minutes
-    known, failed = runs(), 0
-    for command in (command for command in PIECES if any(word in command for word in options.only)):
-        if is_fresh(known.get(command)) or time.monotonic() > end:
-            continue
+    known, end = runs(), time.monotonic() + 60 * options.minutes
+    asked = (command for command in PIECES if any(word in command for word in options.only))
+    stale = [command for command in asked if not is_fresh(known.get(command))]
+    lock = threading.Lock()
+
+    def run(command: str) -> bool:
+        """Whether a command failed; one whose time has not come by the end is left to the next call."""
+        if time.monotonic() > end:
+            return False
         seconds = execute(command)
-        if seconds is None:
-            failed += 1
-        else:
-            record(command, seconds)
+        if seconds is not None:
+            with lock:
+                record(command, seconds)
+        return seconds is None
+
+    with ThreadPoolExecutor(options.workers) as pool:
+        failed = sum(pool.map(run, [command for command in stale if not ALONE.search(command)]))
+    failed += sum(map(run, filter(ALONE.search, stale)))
     if failed:
         raise SystemExit(f"{failed} commands failed")
 
