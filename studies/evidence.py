@@ -46,7 +46,6 @@ PIECES = {
     "python -m studies.accuracy --workers 2 --docs docs": "learners",
     "python -m studies.front --sets 'california, equal frequency' california --noises uniform": "learners",
     "python -m studies.boosting targets": "learners",
-    "python -m studies.boosting heads": "decisions/0010-boosting-one-score",
     "python -m studies.boosting speed": "benchmarks",
     "python -m studies.real --seeds 5": "real-noise",
     "python -m studies.text": "text",
@@ -78,7 +77,7 @@ PIECES = {
     "python -m studies.rounds rounds --runs 20 --first-run 20": "rounds",
     "python -m studies.next linear --seeds 20 --first-seed 20": "rounds",
     "python -m studies.next front --seeds 8 --first-seed 20": "rounds",
-    "python -m studies.networks text": "decisions/index",
+    "python -m studies.networks text": "learners",
     "python -m studies.speed": "benchmarks",
     "python -m studies.steps": "benchmarks",
     "python -m studies.torch_scaling": "pytorch",
@@ -87,7 +86,6 @@ PIECES = {
     "python -m studies.partitions speed --rows 500000": "cluster",
     "python -m studies.partitions text --rows 100000": "cluster",
     "python -m studies.partitions killed --rows 60000": "cluster",
-    "python -m studies.partitions engines --rows 200000": "decisions/0025-parts",
     "python -m studies.partitions rows": "cluster",
     "python -m studies.partitions sums": "cluster",
     "python examples/digits_cnn.py": "pytorch",
@@ -95,7 +93,8 @@ PIECES = {
     "ordinoise reproduce all --tune": "reproduction",
     "ordinoise reproduce large": "reproduction",
 }
-"""The commands, and the page of each. They find the data by the environment variable ORDINOISE_DATA."""
+"""The commands, and the page of each; decisions are records of their day. The environment variable ORDINOISE_DATA names
+the folder of the data."""
 ALONE = re.compile(r"speed|steps|scaling|million|partitions|--time|--memory|--workers|reproduce|tour")
 """Commands that measure time or memory, or use all processors."""
 
