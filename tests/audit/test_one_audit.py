@@ -76,6 +76,7 @@ def _alike(one: Any, other: Any) -> bool:
     return bool(one == pytest.approx(other, rel=1e-9)) if isinstance(one, float) else bool(one == other)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_python_and_the_command_line_give_the_same_record(table: Path, record: dict[str, Any]) -> None:
     _check_record(table, record)

@@ -44,6 +44,7 @@ FAILURES = TEXT_CHECKS | {f"check_sample_weight_equivalence_on_{form}_data": FOL
 
 
 # The mode, since the checks hold `predict` to the most probable class.
+@pytest.mark.slow
 @parametrize_with_checks(
     [OrdinalClassifier(noise=None, decision="mode", **NETWORKS)], expected_failed_checks=lambda _: FAILURES
 )
@@ -137,6 +138,7 @@ def test_the_noise_is_estimated_with_an_interval() -> None:
     assert len(model.noise_.replicates) == 500
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_the_noise_alone_is_what_a_whole_fit_finds() -> None:
     whole = OrdinalClassifier(**NETWORKS).fit(X[:250], NOISY[:250])

@@ -178,6 +178,7 @@ def test_any_classifier_can_be_the_base() -> None:
         _fitted(ESTIMATORS[2], base_estimator=LinearRegression())
 
 
+@pytest.mark.slow
 def test_the_answer_does_not_depend_on_the_number_of_workers() -> None:
     one, two = (_fitted(ESTIMATORS[2], n_jobs=n_jobs, n_bootstrap=0).noise_matrix_ for n_jobs in (1, 2))
     np.testing.assert_array_equal(one, two)

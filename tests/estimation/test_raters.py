@@ -111,6 +111,7 @@ def test_steps_make_the_ratings_likelier(ratings: Ints, family: str) -> None:
 # What is estimated ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shrinkage", ["auto", pytest.param(1, marks=pytest.mark.slow)])
 def test_asymmetric_matrices_of_the_raters_come_back(shrinkage: str | float) -> None:
     known = [UP, DOWN, SHARP, UP, SHARP]

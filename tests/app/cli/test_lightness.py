@@ -48,6 +48,7 @@ def loaded_by(folder: Path, *words: str) -> set[str]:
     return set(json.loads((folder / "modules.json").read_text()))
 
 
+@pytest.mark.slow
 def test_prediction_loads_neither_the_review_nor_the_audit_nor_the_model_of_raters(folder: Path) -> None:
     loaded = loaded_by(folder, "predict", "model", "table.csv", "--out", "graded.csv")
     assert (folder / "graded.csv").read_text().startswith("size,color,stars,predicted_stars,")

@@ -38,6 +38,7 @@ def test_eight_files_give_the_audit_of_one_to_the_last_bit(audits: dict[int, Pat
     assert pl.read_parquet(audits[1] / LABELS).equals(pl.read_parquet(audits[8] / LABELS))
 
 
+@pytest.mark.slow
 def test_the_audit_finds_the_noise_and_the_wrong_grades(audits: dict[int, Path]) -> None:
     frame, true = table()
     wrong = frame["grade"].to_numpy() != true + 1
@@ -116,6 +117,7 @@ def test_rows_without_a_grade_get_a_suggestion(tmp_path: Path) -> None:
     assert notes["number"] == "it counts the rows"
 
 
+@pytest.mark.slow
 def test_larger_tables_learn_from_rows_that_do_not_depend_on_the_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

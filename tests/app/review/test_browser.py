@@ -338,6 +338,7 @@ def test_text_from_the_file_stays_text(server: Server, context: BrowserContext, 
     assert tab.complaints == []
 
 
+@pytest.mark.slow
 def test_ten_rows_of_text_are_settled_with_their_words_in_sight(
     server: Server, context: BrowserContext, audit: Path, record: AuditRecord
 ) -> None:
