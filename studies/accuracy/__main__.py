@@ -74,14 +74,15 @@ def accuracy(
     from studies.results import FOLDER, kept
     from studies.sources import package_state
 
-    contests = plan(
-        "quick" if quick else "default", datasets=datasets, contestants=contestants, noises=noises, splits=splits,
-        max_rows=max_rows,
-    )  # fmt: skip
+    planned = partial(
+        plan, "quick" if quick else "default", datasets=datasets, noises=noises, splits=splits, max_rows=max_rows
+    )
+    contests = planned(contestants=contestants)
     own_folder("out", out, {STORE})
     terminal = console(stderr=json)
-    if contestants is None and (absent := missing()):
-        terminal.print(*absent.values(), sep="\n", markup=False)
+    absent = missing() if contestants is None else {}
+    for sentence in absent.values():
+        terminal.print(sentence, markup=False)
     folder = None if data_dir is None else str(data_dir.expanduser().resolve())
     package = package_state("studies.accuracy.measurement")
     with (
@@ -91,8 +92,10 @@ def accuracy(
         processes(workers) as pool,
         TrialProgress(terminal) as progress,
     ):
+        found = store.keys()
+        contests += tuple(contest for contest in planned(contestants=absent) if trial_key(contest) in found)
         progress.start("accuracy", len(contests))
-        progress.reuse(len(store.keys() & {trial_key(contest) for contest in contests}))
+        progress.reuse(len(found & {trial_key(contest) for contest in contests}))
         outcome = run_plan(
             contests, partial(run, data_dir=folder, package=package), store, pool, on_result=progress.advance,
             n_in_flight=4,

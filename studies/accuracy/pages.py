@@ -38,7 +38,7 @@ SHORT_NAMES = {
     "corn": "coral-pytorch, CORN",
     "catboost, stopped": "CatBoost, stopped early",
     "lightgbm, stopped": "LightGBM, stopped early",
-    "autogluon, median": "AutoGluon, 30 seconds, median",
+    "autogluon, median": "AutoGluon, 60 seconds, median",
     "forest, median": "random forest, median",
     "mord": "mord",
     "cleanlab, median": "cleanlab around LightGBM, median",

@@ -18,8 +18,8 @@ CONTESTANTS: dict[str, Contestant] = {who.name: who for who in (*OURS, *TREES, *
 def missing() -> dict[str, str]:
     """Contestants whose packages are not installed, each with a sentence that says what to install."""
     return {
-        name: f"{name} is skipped: it needs {', '.join(who.absent_packages)}, which the dependency group "
-        f"{who.group!r} installs"
+        name: f"{name} is not run, only its kept results are shown: it needs {', '.join(who.absent_packages)}, which "
+        f"the dependency group {who.group!r} installs"
         for name, who in CONTESTANTS.items()
         if who.absent_packages
     }

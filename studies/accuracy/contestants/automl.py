@@ -9,7 +9,7 @@ from ordinoise._validation import Floats, Ints
 from studies.accuracy.contestants.base import Contestant
 from studies.accuracy.problems import Problem
 
-TIME_LIMIT = 30
+TIME_LIMIT = 60
 """Seconds of one fit, after which AutoGluon starts no other model: a round number, chosen by no run."""
 
 
