@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -195,28 +196,43 @@ def _measure_parts(results: list[StoredResult], measure: str) -> list[str]:
     sources = [source for source in SOURCES if any(one.trial["source"] == source for one in some)]
     rows = []
     for name in names:
-        values = [_mean(some, source, name, measure) for source in sources]
+        values = [_mean(some, [source], name, measure) for source in sources]
         rows.append([name, *(f"{value:.3f}" for value in values), f"{np.mean(values):.3f}"])
     heads = ["ranking", *sources, "mean"]
     means = [f"**{MEASURES[measure][0].upper()}{MEASURES[measure][1:]}**, mean over sets:", _table(heads, rows)]
     if len({one.trial["dataset"] for one in some}) < FEWEST_SETS:
         return means
+    best = max(map("cleanlab {}".format, CLEANLAB), key=lambda name: _mean(some, sources, name, measure))
     return [
         *means,
         "Ours less another ranking, averaged within each set first; mean and 95 % interval by a bootstrap over sets, "
         f"and the Bayesian signed-rank test with differences below {MARGIN:g} as equal:",
         _table(["ours", "less", "difference"], list(_comparisons(some, names, measure))),
+        f"The same on every set, less {best}, cleanlab's best on average:",
+        _table(["set", *sources, "mean"], list(_sets(some, sources, measure, best))),
     ]
 
 
-def _mean(results: list[StoredResult], source: str, name: str, measure: str) -> float:
-    some = [one for one in results if one.trial["source"] == source]
+def _mean(results: list[StoredResult], sources: list[str], name: str, measure: str) -> float:
+    some = [one for one in results if one.trial["source"] in sources]
     sets = [one.trial["dataset"] for one in some]
     return float(by_set(sets, (one.result["found"][name][measure] for one in some)).mean())
 
 
-def _comparisons(results: list[StoredResult], names: list[str], measure: str) -> Any:
-    ours = "ours, large_error" if measure == "large" else "ours"
+def _sets(results: list[StoredResult], sources: list[str], measure: str, other: str) -> Iterator[list[str]]:
+    ours, columns = _ours(measure), [*([source] for source in sources), sources]
+    for dataset in sorted({one.trial["dataset"] for one in results}):
+        some = [one for one in results if one.trial["dataset"] == dataset]
+        gains = (_mean(some, of, ours, measure) - _mean(some, of, other, measure) for of in columns)
+        yield [dataset, *(f"{gain:+.3f}" for gain in gains)]
+
+
+def _ours(measure: str) -> str:
+    return "ours, large_error" if measure == "large" else "ours"
+
+
+def _comparisons(results: list[StoredResult], names: list[str], measure: str) -> Iterator[list[str]]:
+    ours = _ours(measure)
     sets, found = [one.trial["dataset"] for one in results], [one.result["found"] for one in results]
     for other in (name for name in names if not name.startswith("ours")):
         differences = by_set(sets, (by[ours][measure] - by[other][measure] for by in found))
