@@ -68,7 +68,7 @@ PIECES = {
     "python -m studies.noise accuracy": "choose",
     "python -m studies.noise growth --seeds 2": "benchmarks",
     "python -m studies.noise coverage --seeds 2": "benchmarks",
-    "python -m studies.sets --learners front --splits 8 --first-seed 300": "prediction-sets",
+    "python -m studies.sets --splits 8 --first-seed 300": "prediction-sets",
     "python -m studies.judge simulated --repeats 400": "benchmarks",
     "python -m studies.judge split --repeats 60": "benchmarks",
     "python -m studies.judge web --repeats 400": "benchmarks",

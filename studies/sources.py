@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import re
 import subprocess
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +44,37 @@ def git(*words: str) -> str:
 
 @cache
 def _graph() -> Any:
+    """Who imports whom. A name that a package loads on first use is an import of the module that it lives in."""
     import grimp  # of import-linter
 
-    return grimp.build_graph("ordinoise", "studies", cache_dir=None)
+    graph = grimp.build_graph("ordinoise", "studies", cache_dir=None, exclude_type_checking_imports=True)
+    for package in sorted(name for name in graph.modules if _origins(name)):
+        for importer in graph.find_modules_that_directly_import(package):
+            for name in _names(importer, package) & _origins(package).keys():
+                graph.add_import(importer=importer, imported=_home(package, name))
+    return graph
+
+
+@cache
+def _origins(module: str) -> dict[str, str]:
+    """The names that a package loads on first use, and the module below it that each comes from."""
+    is_package = (ROOT / _file(module)).name == "__init__.py"
+    return getattr(import_module(module), "_ORIGINS", {}) if is_package else {}
+
+
+def _home(package: str, name: str) -> str:
+    """The module that a name lives in, through packages that load it from another."""
+    module = package
+    while name in _origins(module):
+        module = f"{module}.{_origins(module)[name]}"
+    return module
+
+
+def _names(importer: str, package: str) -> set[str]:
+    """The names that a module imports from a package."""
+    tree = ast.parse((ROOT / _file(importer)).read_text())
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == package)
+    return {alias.name for node in found for alias in node.names}
 
 
 def _files(names: set[str]) -> dict[str, str]:

@@ -246,7 +246,7 @@ def test_the_interval_covers_with_an_estimated_matrix_only_because_of_its_replic
         estimated = _shares(rng, MATRIX)
         seen = deconvolved(probabilities @ MATRIX, estimated, start=probabilities)
         counts = [
-            wrong_count(seen, recorded, estimated, replicates)
+            wrong_count(seen, recorded, Noise(estimated, source="estimated", replicates=replicates))
             for replicates in (np.stack([_shares(rng, estimated) for _ in range(12)]), np.empty((0, 3, 3)))
         ]
         n_wrong = (true != recorded).sum()
@@ -265,17 +265,35 @@ def test_sure_probabilities_do_not_hide_what_is_unknown_about_the_matrix() -> No
     true = np.arange(300) % 3
     recorded = corrupt(true, MATRIX, 0)
     replicates = _replicates(0.5)
-    found = wrong_count(np.eye(3)[true], recorded, MATRIX, replicates)
+    found = wrong_count(np.eye(3)[true], recorded, Noise(MATRIX, source="estimated", replicates=replicates))
     rate, *rates = (1 - np.mean(one.diagonal()) for one in (MATRIX, *replicates))
     n_wrong = (true != recorded).sum()
     assert found.value == pytest.approx(n_wrong, abs=0.01)
     assert found.standard_error == pytest.approx(n_wrong * np.std(rates, ddof=1) / rate, rel=0.01)
 
 
+def test_more_rows_do_not_mend_an_error_of_the_model_that_told_noise_from_overlap() -> None:
+    probabilities, _, recorded = drawn(np.random.default_rng(3), 300, MATRIX)
+    exact = Noise(MATRIX, source="estimated", replicates=np.stack([MATRIX, MATRIX]))
+    modeled = replace(exact, rate_range=(0.1, 0.4))
+    for n_times in (1, 2000):
+        many = np.tile(probabilities, (n_times, 1)), np.tile(recorded, n_times)
+        bare, found = wrong_count(*many, exact), wrong_count(*many, modeled)
+        assert bare.value is not None
+        assert found.value == bare.value
+        reach = np.hypot(bare.high - bare.value, 0.1 * bare.value)  # a tenth at 95 %, as in the range of the rate
+        assert found.high - found.value == pytest.approx(reach, rel=1e-6)
+        if n_times > 1:  # what many rows alone would claim
+            assert bare.high < 1.01 * bare.value
+
+
 def test_many_rows_are_represented_by_some_when_the_matrix_varies() -> None:
     probabilities, _, recorded = drawn(np.random.default_rng(9), 6000, MATRIX)
-    tripled = wrong_count(probabilities, recorded, MATRIX, _replicates(0.5))
-    third = wrong_count(probabilities[:2000], recorded[:2000], MATRIX, _replicates(0.5))
+    noise = Noise(MATRIX, source="estimated", replicates=_replicates(0.5))
+    tripled, third = (
+        wrong_count(probabilities, recorded, noise),
+        wrong_count(probabilities[:2000], recorded[:2000], noise),
+    )
     assert tripled.standard_error is not None
     assert third.standard_error is not None
     assert tripled.standard_error == pytest.approx(3 * third.standard_error, rel=0.1)

@@ -21,6 +21,15 @@ def test_a_run_stays_fresh_until_something_that_it_imports_changes() -> None:
     assert all((ROOT / file).exists() for command in PIECES for file in sources(command))
 
 
+def test_a_name_that_a_package_loads_on_first_use_is_the_module_it_lives_in() -> None:
+    harm = sources("python -m studies.harm")  # from ordinoise import OrdinalClassifier
+    assert "src/ordinoise/classifiers/blend/answers.py" in harm
+    assert not any("/audit/" in file for file in harm)
+    assert "src/ordinoise/audit/count.py" in sources(
+        "python -m studies.audit"
+    )  # from ordinoise import find_label_issues
+
+
 def test_results_of_the_accuracy_study_outlast_a_change_of_the_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     import studies.sources
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.posterior import posterior
+from ordinoise.estimation.score.likelihood import MODEL_ERROR
 from ordinoise.noise import Noise
 from ordinoise.noise.deconvolution import FLOOR, deconvolved
 from ordinoise.scoring.metrics import normal_reach
@@ -63,9 +64,7 @@ def wrong_range(noise: Noise, n_samples: int, confidence: float) -> WrongCount |
     return WrongCount(None, None, low, high, n_samples, confidence)
 
 
-def wrong_count(
-    probabilities: Floats, recorded: Ints, noise_matrix: Floats, replicates: Floats, confidence: float = 0.95
-) -> WrongCount:
+def wrong_count(probabilities: Floats, recorded: Ints, noise: Noise, confidence: float = 0.95) -> WrongCount:
     """Expected number of wrong labels, with an interval.
 
     Parameters
@@ -74,24 +73,23 @@ def wrong_count(
         Of the true label, given the features.
     recorded : int array of shape (n_samples,)
         Recorded labels as ranks.
-    noise_matrix : array of shape (n_classes, n_classes)
-        ``[true, recorded]``.
-    replicates : array of shape (n_replicates, n_classes, n_classes)
-        Draws of the matrix that carry its uncertainty; may be empty.
+    noise : Noise
+        The matrix, with replicates that carry its uncertainty if it was estimated.
     confidence : float, default=0.95
         Level of the interval.
 
     Notes
     -----
-    Two variances are added: that of independent labels, each wrong with its own probability (Poisson-binomial), and,
-    with replicates, that of the estimated matrix. Under another matrix the probabilities change so that they predict
-    the same recorded labels. The error of the probabilities themselves is not included.
+    Three variances are added: that of independent labels, each wrong with its own probability (Poisson-binomial); with
+    replicates, that of the estimated matrix, under each of which the probabilities change so that they predict the same
+    recorded labels; and where noise was told from overlap by a model of both, that of an error of this model, which
+    more rows do not mend. The error of the probabilities themselves is not included.
     """
     if len(recorded) == 0:
         return WrongCount(0.0, 0.0, 0.0, 0.0, 0, confidence)
-    wrong = _probability_wrong(probabilities, recorded, noise_matrix)
+    wrong = _probability_wrong(probabilities, recorded, noise.matrix)
     variance = float((wrong * (1 - wrong)).sum())
-    variance += matrix_variance(probabilities, recorded, noise_matrix, replicates)
+    variance += matrix_variance(probabilities, recorded, noise)
     return counted(float(wrong.sum()), variance, len(recorded), confidence)
 
 
@@ -107,16 +105,17 @@ def _probability_wrong(probabilities: Floats, recorded: Ints, noise_matrix: Floa
     return 1 - posterior(probabilities, recorded, noise_matrix)[np.arange(len(recorded)), recorded]
 
 
-def matrix_variance(probabilities: Floats, recorded: Ints, noise_matrix: Floats, replicates: Floats) -> float:
-    """Variance of the number of wrong labels over the replicates; infinite if fewer than two allow every label.
+def matrix_variance(probabilities: Floats, recorded: Ints, noise: Noise) -> float:
+    """Variance of the number of wrong labels as the noise may be otherwise: over the replicates, and for an error of
+    the model that the noise was estimated by; infinite if fewer than two replicates allow every label.
 
     Relative to the number it is at least that of the rate which class shares and replicates imply: probabilities that
     are sure of every label hide how little is known about the matrix, and no learner is that sure with reason.
     """
-    found = np.unique(recorded)
-    usable = [replicate for replicate in replicates if (replicate[:, found] > 0).any(axis=0).all()]
+    found, noise_matrix = np.unique(recorded), noise.matrix
+    usable = [replicate for replicate in noise.replicates if (replicate[:, found] > 0).any(axis=0).all()]
     if len(usable) < 2:
-        return 0.0 if len(replicates) == 0 else np.inf
+        return 0.0 if len(noise.replicates) == 0 else np.inf
     wrong = _probability_wrong(probabilities, recorded, noise_matrix)
     rows = _spread_rows(wrong)
     chosen, labels = probabilities[rows], recorded[rows]
@@ -129,7 +128,15 @@ def matrix_variance(probabilities: Floats, recorded: Ints, noise_matrix: Floats,
     rate = max(1 - float(shares @ noise_matrix.diagonal()), FLOOR)
     relative = np.std([shares @ replicate.diagonal() for replicate in usable], ddof=1) / rate
     scale = len(recorded) / len(rows)
-    return max(float(np.std(counts, ddof=1)) * scale, float(relative * wrong.sum())) ** 2
+    over_replicates = max(float(np.std(counts, ddof=1)) * scale, float(relative * wrong.sum()))
+    return over_replicates**2 + (_model_error(noise) * float(wrong.sum())) ** 2
+
+
+def _model_error(noise: Noise) -> float:
+    """Relative standard error by which the model of noise and overlap may be wrong, if there was one: 95 % of such
+    errors are below `MODEL_ERROR`.
+    """
+    return 0.0 if noise.rate_range is None else MODEL_ERROR / normal_reach(1.0, 0.95)
 
 
 def _spread_rows(wrong: Floats) -> Ints:

@@ -218,7 +218,7 @@ def issues_from_probabilities(
         true = _of_true_labels(checked, likelihood, record.matrix, of, calibrate)
         count = None
         if record.source != "too few rows":
-            count = wrong_count(true[is_left], recorded[is_left], record.matrix, record.replicates, level)
+            count = wrong_count(true[is_left], recorded[is_left], record, level)
         after = posterior(true, recorded, record.matrix, known)
     else:
         count = wrong_range(record, int(is_left.sum()), level)

@@ -166,7 +166,7 @@ def _count(
     if not judge.weights:
         return wrong_range(noise, n_graded, CONFIDENCE)
     value, variance = (sum(one[what] for one in sums) / UNIT for what in ("wrong", "variance"))
-    of_matrix = matrix_variance(judge.true(probabilities), ranks, noise.matrix, noise.replicates)
+    of_matrix = matrix_variance(judge.true(probabilities), ranks, noise)
     return counted(value, variance + of_matrix * (n_graded / len(ranks)) ** 2, n_graded, CONFIDENCE)
 
 
