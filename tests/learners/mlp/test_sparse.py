@@ -138,6 +138,17 @@ def test_least_squares_of_grades_that_no_column_explains_leave_the_class_shares(
     assert np.abs(fitted.network.weights[-1]).max() < 0.01
 
 
+@pytest.mark.parametrize("seed", [9, 10, 15, 21, 22, 24])
+def test_scores_that_tell_the_grades_apart_without_an_error_have_a_finite_scale(seed: int) -> None:
+    """Steps towards the best scale, which is infinite, overflowed with these draws; warnings are errors here."""
+    rng = np.random.default_rng(seed)
+    ranks = np.arange(40) % N_CLASSES
+    scores = 1e-4 * ranks + 1e-9 * rng.normal(size=40)
+    sure = Records(ROWS[:40], np.eye(N_CLASSES)[ranks], np.full(40, 1 / 40))
+    scale, offsets = convex._cuts(scores - scores.mean(), np.sort(rng.normal(size=N_CLASSES - 1))[::-1] * 3, sure)
+    assert np.isfinite([scale, *offsets]).all()
+
+
 @pytest.mark.parametrize("head", ["ordered", "softmax", "least squares"])
 def test_strengths_tried_on_a_sample_first_end_where_those_of_all_rows_do(
     head: str, monkeypatch: pytest.MonkeyPatch

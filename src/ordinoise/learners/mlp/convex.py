@@ -42,6 +42,9 @@ MANY_ROWS, SAMPLE = 20_000, 10_000
 held-out rows alone say how far a score can be believed. Round numbers, chosen by no run."""
 MOST_DEGREES = 9  # of scales with many classes; a round number, chosen by no run
 FLOOR = 1e-300  # of a probability, so that its logarithm is finite
+LARGEST_LOG = 100.0
+"""Of the scale of scores that tell the grades apart without an error, whose best scale is infinite; above it no
+probability changes, and its exponential is still a number."""
 
 
 @dataclass(frozen=True)
@@ -197,12 +200,12 @@ def _cuts(scores: Floats, offsets: Floats, records: Records) -> tuple[float, Flo
     """Scale of the scores and offsets of the ordered head with the least forward loss."""
 
     def loss_and_slope(free: Floats) -> tuple[float, Floats]:
-        scale = np.exp(free[0])
+        scale = np.exp(min(free[0], LARGEST_LOG))
         loss, by_output, by_offset = _ordered_loss(scale * scores[:, None], free[1:], records)
         return loss, np.concatenate([[scale * float(by_output[:, 0] @ scores)], by_offset])
 
     free = minimize(loss_and_slope, np.concatenate([[0.0], offsets]), jac=True, method="L-BFGS-B").x
-    return float(np.exp(free[0])), free[1:]
+    return float(np.exp(min(free[0], LARGEST_LOG))), free[1:]
 
 
 class _Problem(ABC):
