@@ -8,6 +8,21 @@ import pytest
 from studies import evidence
 
 
+def test_a_commit_that_cannot_change_a_print_leaves_it_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fresh(command: str, later: str, dirty: bool = False) -> bool:
+        monkeypatch.setattr(evidence, "git", lambda *_: later)
+        monkeypatch.setattr(evidence, "_are_same", lambda commit, _: commit == "HEAD" and not dirty)
+        return evidence.is_fresh(evidence.Run(command, "0000000", "", ""))
+
+    monkeypatch.setattr(evidence, "sources", lambda _: ["src"])
+    monkeypatch.setattr(evidence, "UNCHANGED", {"aaaaaaa": ("", "of all"), "bbbbbbb": ("judge", "of judges")})
+    assert fresh("noise", "aaaaaaa")
+    assert not fresh("noise", "aaaaaaa\nbbbbbbb")
+    assert fresh("judge", "aaaaaaa\nbbbbbbb")
+    assert not fresh("judge", "aaaaaaa\nccccccc")
+    assert not fresh("judge", "aaaaaaa", dirty=True)
+
+
 def test_commands_share_the_processors_and_those_that_measure_time_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = dict.fromkeys(["one", "two", "three speed", "four", "five speed", "fresh"], "learners")
     running, most, recorded = set[str](), dict[str, int](), list[str]()
