@@ -104,6 +104,7 @@ UNCHANGED = {
         r"studies\.text( |$)|steps|torch_scaling|partitions sums|digits",
         "the interval of the number of wrong labels, which these commands do not print",
     ),
+    "999588d": (r"studies\.text(?! --time)|text_tour", "the clock of `studies.text --time`"),
 }
 """Commits that cannot change what was printed: by which commands (a pattern), and why."""
 
