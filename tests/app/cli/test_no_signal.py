@@ -57,6 +57,7 @@ def test_an_audit_of_useless_columns_says_so_and_suspects_nobody(useless: Path, 
     assert "No row is suspicious enough to list." in page
 
 
+@pytest.mark.slow
 def test_a_given_matrix_does_not_make_suspects_by_chance(useless: Path, tmp_path: Path) -> None:
     (tmp_path / "noise.csv").write_text("0.7,0.1,0.1,0.1\n0.1,0.7,0.1,0.1\n0.1,0.1,0.7,0.1\n0.1,0.1,0.1,0.7\n")
     words = ("--target", "stars", *FAST, "--noise", tmp_path / "noise.csv", "--json", "--out", tmp_path / "audit")

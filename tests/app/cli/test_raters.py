@@ -93,6 +93,7 @@ def test_items_are_ordered_by_what_a_verified_grade_is_worth_and_carry_their_cel
         assert np.isclose(1 - posterior[rank], item.probability_wrong)
 
 
+@pytest.mark.slow
 def test_without_names_there_is_one_entry_for_all_raters_and_few_items_can_be_kept(folder: Path) -> None:
     write_wide(folder / "wide.csv", N_ITEMS)
     done = run("raters", "wide.csv", "--wide", ",".join(RATERS), "--unnamed", "--items", "5", "--json")

@@ -43,6 +43,7 @@ def test_grades_are_weighed_by_their_reviewer_and_by_a_second_look(tmp_path: Pat
     assert (right[5:] < 0.99).all()
 
 
+@pytest.mark.slow
 def test_models_learn_from_grades_that_a_review_gave_to_rows_without_one(tmp_path: Path) -> None:
     bare = list(range(0, 240, 4))
     request = request_for(_bare(tmp_path, bare))

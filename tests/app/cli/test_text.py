@@ -63,6 +63,7 @@ def test_a_named_text_column_is_read_as_text_whatever_it_looks_like(reviews: Pat
     assert "did you mean 'text'" in run("noise", reviews, "--target", "stars", "--text", "texts").err
 
 
+@pytest.mark.slow
 def test_the_texts_of_an_audit_are_counted_once_for_all_its_reasons(
     reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def test_the_lead_names_the_best_system_and_what_is_clear() -> None:
     assert lead(alone).startswith("People would give these outputs")
 
 
+@pytest.mark.slow
 def test_many_systems_stay_a_small_page_that_says_what_is_left_out() -> None:
     page = judge_html("scores.csv", judgment(45, 900))
     assert len(page) < 500_000

@@ -127,6 +127,7 @@ def test_a_long_cell_is_cut_and_whole_on_asking_and_a_missing_one_says_so() -> N
     assert (missing.text, missing.attributes["class"]) == ("missing", "missing")
 
 
+@pytest.mark.slow
 def test_the_page_stays_small_whatever_the_file_holds() -> None:
     # Characters that take five bytes once escaped, and letters that take three.
     cell = "<&\"'長い文" * 500
@@ -280,6 +281,7 @@ def test_clean_labels_make_a_page_too() -> None:
     assert "No row is suspicious enough to list." in text
 
 
+@pytest.mark.slow
 def test_many_grades_make_a_page() -> None:
     html = report_html(findings(31, 900, n_suspects=5))
     assert len(html.encode()) < LIMIT
