@@ -98,6 +98,7 @@ the folder of the data."""
 ALONE = re.compile(r"speed|steps|scaling|million|partitions|--time|--memory|--workers|reproduce|tour")
 """Commands that measure time or memory, or use all processors."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+"""Limits that `make` or a shell may set, which commands that measure time must not inherit."""
 UNCHANGED = {
     "94ddce3": ("", "a scale of text scores above e^100 is bounded; on the four text sets it stays below e^8"),
     "537e34d": (
@@ -157,9 +158,9 @@ def is_fresh(run: Run | None) -> bool:
     files = ("--", *sources(run.command))
     if _are_same(run.commit, files):
         return True
-    later = git("log", "--no-merges", "--abbrev=7", "--format=%h", f"{run.commit}..HEAD", *files).split()
-    are_known = all(re.search(UNCHANGED[one][0], run.command) for one in later if one in UNCHANGED)
-    return set(later) <= UNCHANGED.keys() and are_known and _are_same("HEAD", files)
+    later = git("log", "--abbrev=7", "--format=%h", f"{run.commit}..HEAD", *files).split()
+    are_harmless = all(one in UNCHANGED and re.search(UNCHANGED[one][0], run.command) for one in later)
+    return bool(later) and are_harmless and _are_same("HEAD", files)
 
 
 def _are_same(commit: str, files: tuple[str, ...]) -> bool:
@@ -177,7 +178,6 @@ def execute(command: str) -> float | None:
         words[0] = sys.executable
     log = ROOT / "results" / path_of(command).name
     log.parent.mkdir(exist_ok=True)
-    # What measures time does so with as many threads as a user's machine gives it.
     limits = THREADS if ALONE.search(command) else ()
     environment = {name: value for name, value in os.environ.items() if name not in limits} | ANEW
     started = time.monotonic()
