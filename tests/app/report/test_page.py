@@ -281,6 +281,19 @@ def test_clean_labels_make_a_page_too() -> None:
     assert "No row is suspicious enough to list." in text
 
 
+def test_an_estimate_without_slips_is_no_matrix_beside_a_range() -> None:
+    found = findings(matrix=np.eye(5), wrong=None, wrong_low=0.0, wrong_high=90.0)
+    trusting = with_noise(found, answer="trusting", reason="no slips were found", rate_range=(0.0, 0.3))
+    page = Page(report_html(trusting))
+    assert "Between 0 and 90 of 300 grades are wrong" in page.one("main").text
+    assert not page.rows_of("heat")
+    links = [element.attributes.get("href") for element in page.all("a")]
+    assert "#certainty" in links
+    assert "#matrix" not in links
+    assert "#directions" not in links
+    assert "#matrix" in [one.attributes.get("href") for one in Page(report_html(found)).all("a")]
+
+
 @pytest.mark.slow
 def test_many_grades_make_a_page() -> None:
     html = report_html(findings(31, 900, n_suspects=5))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ordinoise._text import NOTHING, TextTable, percent
 from ordinoise.app.cli._console import console, rich_table, say
-from ordinoise.app.words import NOTHING_FOUND, certified_words, left_out_words, reviewer_words
+from ordinoise.app.words import NOTHING_FOUND, certified_words, finds_no_slips, left_out_words, reviewer_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -56,8 +56,8 @@ def matrix_table(title: str, classes: Sequence[str], matrix: Floats, interval: F
 
 
 def show_matrix(screen: Console, noise: Noise, classes: Sequence[str]) -> None:
-    """Print the noise matrix; nothing if there were too few rows to estimate it."""
-    if noise.source == "too few rows":
+    """Print the noise matrix; nothing if there were too few rows to estimate it, or if no slips were found."""
+    if noise.source == "too few rows" or finds_no_slips(noise):
         return
     believed = noise.source != "estimated" or noise.answer == "corrected"
     title = f"How each true grade {'is' if believed else 'would be'} recorded"

@@ -38,6 +38,7 @@ from ordinoise.app.report.words import (
     number,
     shortened,
 )
+from ordinoise.app.words import finds_no_slips
 from ordinoise.noise.cells import MatrixTable, matrix_table
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.evaluation import Evaluation
@@ -182,7 +183,8 @@ def contents_of(findings: Findings) -> Contents:
 
 def _absent(record: AuditRecord) -> set[str]:
     """Sections without content."""
-    contents = {"progress": record.rounds, "oddities": record.oddities}
+    has_slips = not finds_no_slips(record.noise)
+    contents = {"progress": record.rounds, "oddities": record.oddities, "directions": has_slips, "matrix": has_slips}
     return {name for name, content in contents.items() if not content}
 
 
