@@ -116,12 +116,13 @@ def accuracy(
 
 def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dict[str, dict[str, float]]:
     """Write tables and pictures; returns the mean ranks on noisy and on clean labels."""
-    from studies.accuracy import CONTESTANTS, mean_ranks, write_csv, write_markdown
-    from studies.accuracy.pages import FRONT_DOOR
+    from studies.accuracy import CONTESTANTS, mean_ranks, summary, write_csv, write_markdown
+    from studies.accuracy.pages import FRONT_DOOR, fewer_splits
     from studies.accuracy.pictures import write_ranks
     from studies.accuracy.ranks import comparisons
 
     shown: dict[str, dict[str, float]] = {}
+    fewer = fewer_splits(summary(results))
     write_csv(results, out / "accuracy.csv")
     write_markdown(results, out / "accuracy.md")
     for name, noisy in (("noisy", True), ("clean", False)):
@@ -134,10 +135,12 @@ def _write(terminal: Console, results: Sequence[StoredResult], out: Path) -> dic
         terminal.print(f"\n[bold]{title}[/] (critical difference {ranks.critical_difference:.2f})")
         terminal.print(f"beside each, by how much the error of {FRONT_DOOR} is lower (95 % interval over sets)")
         ahead = comparisons(results, FRONT_DOOR, noisy=noisy)
-        for entry, rank in zip(ranks.entries, ranks.mean_ranks, strict=True):
+        placed = dict(zip(ranks.entries, ranks.mean_ranks, strict=True)) | dict.fromkeys(ranks.skipped)
+        for entry, rank in placed.items():
             one = ahead.get(entry)
-            gap = "" if one is None else f"{one.mean:+.3f} ({one.low:+.3f} to {one.high:+.3f})"
-            terminal.print(f"  {rank:5.2f}  {entry:30}{gap}", highlight=False, markup=False)
+            gap = "" if one is None else f"{one.mean:+.3f} ({one.low:+.3f} to {one.high:+.3f}){fewer.get(entry, '')}"
+            place = "    -" if rank is None else f"{rank:5.2f}"
+            terminal.print(f"  {place}  {entry:30}{gap}", highlight=False, markup=False)
         if len(ranks.entries) > 1:
             ours = [entry for who in CONTESTANTS.values() if who.is_ours for entry in who.entries.values()]
             for suffix in ("png", "svg"):

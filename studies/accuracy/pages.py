@@ -85,14 +85,24 @@ def short_table(results: Iterable[StoredResult]) -> str:
     """The entries of `SHORT_NAMES` by how far they are behind the front door on noisy labels: ranks and seconds."""
     kept = list(results)
     noisy, clean = (_ranks_of(kept, noisy) for noisy in (True, False))
-    behind, seconds = comparisons(kept, FRONT_DOOR), _seconds(summary(kept))
+    lines = summary(kept)
+    behind, seconds, fewer = comparisons(kept, FRONT_DOOR), _seconds(lines), fewer_splits(lines)
     rows = []
     for entry in sorted((entry for entry in SHORT_NAMES if entry in seconds), key=lambda one: _mean(behind.get(one))):
         one = behind.get(entry)
         gap = ["", ""] if one is None else [_short(one.mean), f"{_short(one.low)} to {_short(one.high)}"]
         ranks = [f"{of[entry]:.2f}" if entry in of else "-" for of in (noisy, clean)]
-        rows.append([SHORT_NAMES[entry], ranks[0], *gap, ranks[1], f"{seconds[entry][0]:.2f}"])
+        rows.append([SHORT_NAMES[entry] + fewer.get(entry, ""), ranks[0], *gap, ranks[1], f"{seconds[entry][0]:.2f}"])
     return _table(["entry", "rank, noisy", "behind by", "95 % interval", "rank, clean", "seconds"], rows)
+
+
+def fewer_splits(lines: Sequence[Line]) -> dict[str, str]:
+    """Entries that lack splits of a set, and in words how many they have."""
+    most = max((line.n_splits for line in lines), default=0)
+    least: dict[str, int] = {}
+    for line in lines:
+        least[line.entry] = min(least.get(line.entry, most), line.n_splits)
+    return {entry: f" ({n_splits} of {most} splits)" for entry, n_splits in least.items() if n_splits < most}
 
 
 def _short(number: float) -> str:
@@ -139,7 +149,7 @@ def _rank_words(ranks: Ranks) -> str:
 
 def _comparison_parts(results: Sequence[StoredResult], noisy: bool) -> Iterator[str]:
     """The front door beside every other entry."""
-    found = comparisons(results, FRONT_DOOR, noisy=noisy)
+    found, fewer = comparisons(results, FRONT_DOOR, noisy=noisy), fewer_splits(summary(results))
     if not found:
         return
     yield (
@@ -149,7 +159,7 @@ def _comparison_parts(results: Sequence[StoredResult], noisy: bool) -> Iterator[
     )
     heads = ["entry", "sets", "lower by", "95 % interval", "better", "equal", "worse"]
     rows = [
-        [entry, str(one.n_sets), f"{one.mean:+.3f}", f"{one.low:+.3f} to {one.high:+.3f}"]
+        [entry + fewer.get(entry, ""), str(one.n_sets), f"{one.mean:+.3f}", f"{one.low:+.3f} to {one.high:+.3f}"]
         + [f"{chance:.0%}" for chance in (one.better, one.equal, one.worse)]
         for entry, one in sorted(found.items(), key=lambda pair: pair[1].mean)
     ]
@@ -166,19 +176,25 @@ def _noise_parts(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def _cross(lines: Sequence[Line]) -> str:
-    """One row per entry, one column per set; the best entry of each set that is not given the matrix is bold."""
+    """One row per entry, one column per set.
+
+    The best entry of each set is bold, among those that are not given the matrix and lack no split.
+    """
+    fewer = fewer_splits(lines)
     sets = {line.dataset: f"{line.dataset} ({line.n_training_rows} rows)" for line in lines}
     cells = {(line.entry, line.dataset): line for line in lines}
     rows = [
-        [_marked(entry), *(_cell(cells.get((entry, dataset)), _best(lines, dataset)) for dataset in sets)]
+        [_marked(entry) + fewer.get(entry, "")]
+        + [_cell(cells.get((entry, dataset)), _best(lines, dataset)) for dataset in sets]
         for entry in dict.fromkeys(line.entry for line in lines)
     ]
     return _table(["entry", *sets.values()], rows)
 
 
 def _best(lines: Sequence[Line], dataset: str) -> float:
-    of_set = [line.means[ERROR] for line in lines if line.dataset == dataset and line.entry not in oracle_entries()]
-    return min(of_set, default=math.nan)
+    of_set = [line for line in lines if line.dataset == dataset and line.entry not in oracle_entries()]
+    most = max((line.n_splits for line in of_set), default=0)
+    return min((line.means[ERROR] for line in of_set if line.n_splits == most), default=math.nan)
 
 
 def _cell(line: Line | None, best: float) -> str:

@@ -1,4 +1,5 @@
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +105,24 @@ def test_every_table_of_the_page_is_a_rectangle(tmp_path: Path) -> None:
     for part in page(tmp_path).split("\n\n"):
         if part.startswith("|"):
             assert len({line.count("|") for line in part.splitlines()}) == 1
+
+
+def test_an_entry_with_fewer_splits_says_so_and_is_not_called_the_best(tmp_path: Path) -> None:
+    results = [
+        stored(name, error, dataset=dataset, split=split)
+        for name, error in (("ordinoise", 0.3), ("mord", 0.5), ("corn", 0.4))
+        for dataset in ("boston", "car")
+        for split in (0, 1)
+    ]
+    results += [stored("autogluon", 0.2, dataset=dataset) for dataset in ("boston", "car")]
+    write_markdown(results, tmp_path / "page.md")
+    text = (tmp_path / "page.md").read_text()
+    assert "| autogluon, median (1 of 2 splits) | 0.200 (-) | 0.200 (-) |" in text
+    assert "| autogluon, median (1 of 2 splits) | 2 | -0.100 |" in text
+    assert "| ordinoise | **0.300** (0.000) | **0.300** (0.000) |" in text
+    assert "| AutoGluon, 60 seconds, median (1 of 2 splits) | - | -.100 |" in short_table(
+        [*results, *(replace(one, trial=one.trial | {"noise": "none"}) for one in results)]
+    )
 
 
 def test_the_page_says_so_when_sets_were_thinned(tmp_path: Path) -> None:
