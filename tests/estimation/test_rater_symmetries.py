@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 
 from estimation.made_ratings import SHARP, UP, Ints, graded, quick
 from ordinoise.estimation.raters.estimator import from_wide
-from ordinoise.estimation.raters.ratings import hiding_folds
+from ordinoise.estimation.raters.ratings import Ratings, hiding_folds
+from ordinoise.estimation.raters.summary import doubts
 
 unfinished = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -76,10 +78,21 @@ def test_grades_of_any_kind_give_the_same_consensus(ratings: Ints, grades: list[
 
 def test_a_class_that_nobody_used_is_kept() -> None:
     items, raters, labels = from_wide(graded(300, [UP, SHARP, SHARP])[1])
-    with pytest.warns(UserWarning, match="labels fall on true class 4, too few for its row"):
+    with pytest.warns(UserWarning, match="labels fall on the true grade 4, too few for its row"):
         model = quick(family="matrices", classes=range(5)).fit(items, raters, labels)
     assert model.noise_.matrices.shape == (3, 5, 5)
     np.testing.assert_allclose(model.noise_.matrices.sum(axis=2), 1)
+
+
+def test_a_grade_that_is_mostly_recorded_as_another_is_named_as_its_owner_names_it() -> None:
+    true = np.repeat([0, 1, 2], 60)
+    matrix = np.array([[0.9, 0.05, 0.05], [0.1, 0.3, 0.6], [0.05, 0.05, 0.9]])  # the middle grade goes up
+    average: Any = SimpleNamespace(posterior=np.eye(3)[true], matrices=matrix[None])
+    ratings = Ratings(np.arange(180).repeat(3), np.zeros(540, dtype=np.int64), true.repeat(3), (180, 1, 3))
+    found = doubts(average, ratings, np.array(["low", "middle", "high"]), n_trusted=0)
+    (shifted,) = [doubt.sentence for doubt in found if doubt.code == "shifted-class"]
+    assert shifted.startswith("items of the true grade middle mostly have another label")
+    assert not doubts(average, ratings, np.array(["low", "middle", "high"]), n_trusted=5)
 
 
 # From wide to long ---------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ FEW_LABELS = 20
 SHARED_BIAS = Doubt(
     "shared-bias",
     "a bias that all raters share leaves no trace in their disagreement: the scale is what the typical rater means by "
-    "it, and only verified grades (trusted=) can show more",
+    "it, and only verified grades can show more",
 )
 
 
@@ -234,12 +234,12 @@ def doubts(average: Average, ratings: Ratings, classes: NDArray[Any], n_trusted:
     labels: Floats = np.bincount(ratings.items, minlength=len(average.posterior)) @ average.posterior
     if labels.min() < FEW_LABELS:
         scarce = classes[int(labels.argmin())]
-        few = f"about {labels.min():.0f} labels fall on true class {scarce}, too few for its row"
+        few = f"about {labels.min():.0f} labels fall on the true grade {scarce}, too few for its row"
         found.append(Doubt("scarce-class", few))
     counts = Votes.of(ratings).counts(average.posterior).sum(axis=1)
     likeliest: Ints = average_matrix(average.matrices, counts).argmax(axis=1)
-    strange = classes[likeliest != np.arange(len(classes))].tolist()
+    strange = [str(name) for name in classes[likeliest != np.arange(len(classes))]]
     if strange and not n_trusted:
-        moved = f"items of true class {strange} mostly have another label, so it may not be the grade meant"
-        found.append(Doubt("shifted-class", moved))
+        moved = f"items of the true grade {' or '.join(strange)} mostly have another label"
+        found.append(Doubt("shifted-class", f"{moved}, so it may not be the grade meant"))
     return found if n_trusted else [*found, SHARED_BIAS]
