@@ -106,6 +106,7 @@ UNCHANGED = {
         "the interval of the number of wrong labels, which these commands do not print",
     ),
     "999588d": (r"studies\.text(?! --time)|text_tour", "the clock of `studies.text --time`"),
+    "bbd243d": (r"^(?!.*tour)", "the words of two doubts, which tours alone print"),
 }
 """Commits that cannot change what was printed: by which commands (a pattern), and why."""
 
