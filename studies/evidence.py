@@ -106,6 +106,10 @@ UNCHANGED = {
         "the interval of the number of wrong labels, which these commands do not print",
     ),
     "999588d": (r"studies\.text(?! --time)|text_tour", "the clock of `studies.text --time`"),
+    "24c1244": (
+        r"studies\.text( |$)|steps|torch_scaling|partitions sums|digits",
+        "what terminal and report show of an estimate without slips, which these commands do not print",
+    ),
     "bbd243d": (r"^(?!.*tour)", "the words of two doubts, which tours alone print"),
 }
 """Commits that cannot change what was printed: by which commands (a pattern), and why."""
