@@ -1,16 +1,19 @@
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.paper.runs import ResultStore, run_plan
 from studies.accuracy import CONTESTANTS, Contest, Contestant, missing, plan, problem_of, processes, run
+from studies.accuracy.contestants.trees import MOST_ROUNDS, StoppedEarly
 from studies.accuracy.measurement import _all_columns
 
 CONTEST = Contest("diabetes", "standard", "uniform", "histogram", split=0, max_rows=120)
@@ -179,3 +182,13 @@ def test_only_the_oracles_are_given_the_matrix() -> None:
     assert oracles == {"network, known", "boosting, known"}
     assert all(CONTESTANTS[name].is_ours for name in oracles)
     assert {contest.contestant for contest in plan(contestants=sorted(oracles), splits=1)} == oracles
+
+
+@pytest.mark.skipif("X_val" not in signature(HistGradientBoostingClassifier.fit).parameters, reason="scikit-learn 1.7")
+def test_boosting_that_stops_early_learns_a_grade_with_a_single_row() -> None:
+    features = np.random.default_rng(0).normal(size=(120, 2))
+    labels = np.where(features[:, 0] > 0, 2, 1)
+    labels[0] = 0
+    model = StoppedEarly("histogram", seed=0).fit(features, labels)
+    assert model.predict_proba(features).shape == (120, 3)
+    assert model.model.n_iter_ < MOST_ROUNDS

@@ -48,21 +48,15 @@ def _histogram(problem: Problem) -> Any:
 
 def _stopped(library: str, problem: Problem) -> Any:
     """Up to `MOST_ROUNDS` rounds, as many as a held-out tenth of the noisy labels asks for."""
-    if library == "histogram":
-        from sklearn.ensemble import HistGradientBoostingClassifier
-
-        return HistGradientBoostingClassifier(
-            max_iter=MOST_ROUNDS, early_stopping=True, n_iter_no_change=PATIENCE, random_state=problem.seed
-        )
     return StoppedEarly(library, problem.seed)
 
 
 class StoppedEarly:
-    """LightGBM, XGBoost or CatBoost, stopped by the loss of a tenth of the training rows.
+    """LightGBM, XGBoost, CatBoost or histogram boosting, stopped by the loss of a tenth of the training rows.
 
     Parameters
     ----------
-    library : {"lightgbm", "xgboost", "catboost"}
+    library : {"lightgbm", "xgboost", "catboost", "histogram"}
     seed : int
         Of the held-out rows and of the booster.
     """
@@ -97,6 +91,13 @@ class StoppedEarly:
                 n_estimators=MOST_ROUNDS, early_stopping_rounds=PATIENCE, n_jobs=1, random_state=self.seed
             )
             return booster.fit(X, y, eval_set=[(held_out, labels)], verbose=False)
+        if self.library == "histogram":  # its own draw of held-out rows refuses a grade with a single row
+            from sklearn.ensemble import HistGradientBoostingClassifier
+
+            trees = HistGradientBoostingClassifier(
+                max_iter=MOST_ROUNDS, early_stopping=True, n_iter_no_change=PATIENCE, random_state=self.seed
+            )
+            return trees.fit(X, y, X_val=held_out, y_val=labels)
         from catboost import CatBoostClassifier
 
         forest = CatBoostClassifier(
