@@ -111,7 +111,10 @@ UNCHANGED = {
         "what terminal and report show of an estimate without slips, which these commands do not print",
     ),
     "bbd243d": (r"^(?!.*tour)", "the words of two doubts, which tours alone print"),
-    "c999aed": (r"label_errors|small", "tables of the study of accuracy, of which these commands read the noises and cuts"),
+    "c999aed": (
+        r"label_errors|small",
+        "tables of the study of accuracy, of which these commands read the noises and cuts",
+    ),
     "536539f": (r"label_errors|small", "a contestant of that study"),
 }
 """Commits that cannot change what was printed: by which commands (a pattern), and why."""
