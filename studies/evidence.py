@@ -110,7 +110,7 @@ UNCHANGED = {
         r"studies\.text( |$)|steps|torch_scaling|partitions sums|digits",
         "what terminal and report show of an estimate without slips, which these commands do not print",
     ),
-    "bbd243d": (r"^(?!.*tour)", "the words of two doubts, which tours alone print"),
+    "bbd243d": (r"^(?!.*tour)", "the words of three doubts about raters, which tours alone print"),
     "c999aed": (
         r"label_errors|small",
         "tables of the study of accuracy, of which these commands read the noises and cuts",
