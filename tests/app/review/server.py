@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import socket
+import tempfile
 import time
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
@@ -40,6 +41,7 @@ def _run(
     with output.open("ab") as file:
         for descriptor in (1, 2):
             os.dup2(file.fileno(), descriptor)
+    tempfile.tempdir = str(output.parent)  # a server that is killed cannot remove what it has written
     serve(folder, port=port, token=TOKEN, refit=stand_in, on_ready=ready.send, open_browser=ready.send)
 
 
