@@ -154,7 +154,7 @@ def page(known: dict[str, Run]) -> str:
     lines = ["| command | figures on | last run | commit | seconds |", "|---|---|---|---|---:|"]
     for command, name in PIECES.items():
         run = known.get(command)
-        cells = (run.date, f"`{run.commit}`", run.seconds) if run else ("earlier", "", "")
+        cells = (run.date, f"`{run.commit}`", run.seconds) if run else ("never", "", "")
         lines.append(f"| `{command}` | [{name}]({name}.md) | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
