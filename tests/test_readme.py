@@ -71,22 +71,50 @@ def _relative(text: str) -> list[str]:
 
 
 def test_the_long_description_has_no_relative_link_with_or_without_an_address() -> None:
-    description = pytest.importorskip("tools.long_description", reason="needs hatchling")
+    description = pytest.importorskip("tools.package_page", reason="needs hatchling")
     readme = README.read_text()
     assert _relative(readme)
     assert _relative(description.long_description(readme, None, "1.0")) == []
-    linked = description.long_description(readme, "https://example.org/ordinoise/", "1.0")
+    linked = description.long_description(readme, "https://example.org/ordinoise", "1.0")
     assert _relative(linked) == []
     assert linked.count("https://example.org/ordinoise/raw/v1.0/docs/_static/") == readme.count("](docs/_static/")
     assert doctest.testmod(description).failed == 0
 
 
 def test_without_an_address_no_picture_and_no_caption_is_left() -> None:
-    description = pytest.importorskip("tools.long_description", reason="needs hatchling")
+    description = pytest.importorskip("tools.package_page", reason="needs hatchling")
     text = description.long_description(
         "One.\n\n![A](a.png)\n\n*A caption.*\n\n[Two](b.md) and *three*.\n", None, "1.0"
     )
     assert text == "One.\n\nTwo and *three*.\n"
+
+
+def test_the_addresses_come_from_the_environment_of_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = pytest.importorskip("tools.package_page", reason="needs hatchling").PackagePage(README.parent, {})
+    for variable in ("ORDINOISE_REPOSITORY", "ORDINOISE_DOCUMENTATION"):
+        monkeypatch.delenv(variable, raising=False)
+    hook.update(bare := {"version": "1.0"})
+    assert bare["urls"] == {}
+    monkeypatch.setenv("ORDINOISE_REPOSITORY", "https://example.org/o/")
+    hook.update(linked := {"version": "1.0"})
+    assert set(linked["urls"].values()) == {
+        "https://example.org/o",
+        "https://example.org/o/issues",
+        "https://example.org/o/blob/v1.0/CHANGELOG.md",
+        "https://example.org/o/blob/v1.0/docs/index.md",
+    }
+    assert "https://example.org/o/blob/v1.0/docs/why.md" in linked["readme"]["text"]
+    monkeypatch.setenv("ORDINOISE_DOCUMENTATION", "https://pages.example.org/o/")
+    hook.update(linked)
+    assert linked["urls"]["Documentation"] == "https://pages.example.org/o"
+    monkeypatch.setenv("ORDINOISE_REPOSITORY", "javascript:alert(1)")
+    with pytest.raises(ValueError, match="ORDINOISE_REPOSITORY must be an address that starts with https://, got"):
+        hook.update(linked)
+
+
+def test_a_release_names_the_repository_that_it_is_built_in() -> None:
+    release = (README.parent / ".github" / "workflows" / "release.yml").read_text()
+    assert "ORDINOISE_REPOSITORY: ${{ github.server_url }}/${{ github.repository }}" in release
 
 
 def test_the_version_is_the_same_in_the_package_the_changelog_and_the_citation() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,8 +22,9 @@ pytestmark = [
 ]
 
 
-def _run(words: Sequence[str | Path], folder: Path) -> str:
+def _run(words: Sequence[str | Path], folder: Path, **variables: str) -> str:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    kept |= variables
     done = subprocess.run([*map(str, words)], cwd=folder, env=kept, capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
     return done.stdout
@@ -55,6 +57,18 @@ def test_it_holds_the_package_and_nothing_else(wheel: Path) -> None:
         if path.is_file() and "__pycache__" not in path.parts
     }
     assert on_disk - set(names) == set()
+
+
+def test_a_release_shows_addresses_and_whole_links(tmp_path: Path) -> None:
+    built = tmp_path / "dist"
+    _run([UV, "build", "--quiet", "--out-dir", built, ROOT], tmp_path, ORDINOISE_REPOSITORY="https://example.org/o")
+    wheel = next(built.glob("*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        shown = archive.read(next(name for name in archive.namelist() if name.endswith("/METADATA"))).decode()
+    assert "Project-URL: Repository, https://example.org/o\n" in shown
+    assert "](https://example.org/o/raw/v" in shown
+    assert not re.search(r"\]\((?!https?:)", shown)
+    _run([UV.with_name("twine"), "check", "--strict", *built.glob("*.whl"), *built.glob("*.tar.gz")], tmp_path)
 
 
 def test_its_demo_audit_review_and_prediction_run_without_the_checkout(bin_folder: Path, tmp_path: Path) -> None:
