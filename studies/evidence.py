@@ -48,6 +48,8 @@ PIECES = {
     "python -m studies.boosting targets": "learners",
     "python -m studies.boosting speed": "benchmarks",
     "python -m studies.real --seeds 5": "real-noise",
+    "python -m studies.people models": "real-noise",
+    "python -m studies.people consensus": "real-noise",
     "python -m studies.text": "text",
     "python -m studies.text --alone --trees": "text",
     "python -m studies.text --time 10000": "text",
