@@ -28,7 +28,7 @@ PAGES = sorted({ROOT / "CONTRIBUTING.md", *DOCS.glob("*.md"), *DOCS.glob("decisi
 MODULES = re.findall(r"automodule:: (\S+)", (DOCS / "api.md").read_text())
 # What a page may import and an environment may lack.
 OPTIONAL = {"torch", "onnx", "onnxscript", "onnxruntime", "dask", "distributed", "pandas", "pyarrow"}
-OPTIONAL |= {"mlflow", "cleanlab", "coral_pytorch", "dlordinal", "mord", "skordinal", "statsmodels"}
+OPTIONAL |= {"mlflow", "cleanlab", "coral_pytorch", "crowdkit", "dlordinal", "mord", "skordinal", "statsmodels"}
 # Each section of these pages stands alone, so that a missing package leaves the others to be run.
 IN_SECTIONS = {"coming-from"}
 
