@@ -4,6 +4,7 @@ import doctest
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,10 +94,12 @@ def test_the_addresses_come_from_the_environment_of_the_build(monkeypatch: pytes
     hook = pytest.importorskip("tools.package_page", reason="needs hatchling").PackagePage(README.parent, {})
     for variable in ("ORDINOISE_REPOSITORY", "ORDINOISE_DOCUMENTATION"):
         monkeypatch.delenv(variable, raising=False)
-    hook.update(bare := {"version": "1.0"})
+    bare: dict[str, Any] = {"version": "1.0"}
+    hook.update(bare)
     assert bare["urls"] == {}
     monkeypatch.setenv("ORDINOISE_REPOSITORY", "https://example.org/o/")
-    hook.update(linked := {"version": "1.0"})
+    linked: dict[str, Any] = {"version": "1.0"}
+    hook.update(linked)
     assert set(linked["urls"].values()) == {
         "https://example.org/o",
         "https://example.org/o/issues",
