@@ -69,7 +69,9 @@ def test_every_estimator_gives_intervals_a_rate_and_a_word(estimator: Any) -> No
 
 @by_name
 def test_the_same_seed_gives_the_same_estimate(estimator: Any) -> None:
-    np.testing.assert_array_equal(_usual(estimator).noise_.replicates, _fitted(estimator).noise_.replicates)
+    # On the oldest dependencies the last digits differ from call to call.
+    again = _fitted(estimator).noise_.replicates
+    np.testing.assert_allclose(_usual(estimator).noise_.replicates, again, rtol=1e-12, atol=1e-14)
 
 
 @by_name
