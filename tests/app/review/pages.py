@@ -54,6 +54,8 @@ class ReviewPage:
             self.page.fill("#name-field", reviewer)
             self.page.keyboard.press("Enter")
             expect(self.page.locator("#name-dialog")).to_be_hidden()
+            expect(self.page.locator("#name-field")).not_to_be_focused()  # keys pressed there are text
+            expect(self.page.locator("#reviewer")).to_have_text(reviewer)  # the dialog's close has been handled
 
     def ready(self) -> None:
         self.page.wait_for_selector("html[data-ready]")
