@@ -23,8 +23,8 @@ from ordinoise import corrupt, inverse_decay
 from ordinoise._validation import Floats, Ints
 from ordinoise.classifiers.boosting import OrdinalBoostingClassifier
 from ordinoise.datasets import load
+from ordinoise.decisions import decide
 from ordinoise.estimation import ScoreLikelihood
-from ordinoise.labels import decide
 from ordinoise.noise.record import implied_shares
 from studies.boosting_heads import HEADS, fitted_probabilities
 

@@ -23,7 +23,7 @@ from rich.table import Table
 from ordinoise import adjacent, corrupt, inverse_decay
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.datasets import OrdinalDataset, load
-from ordinoise.labels import decide
+from ordinoise.decisions import decide
 from ordinoise.scoring.metrics import mean_absolute_error
 
 FREQUENCY: dict[str, Any] = {"strategy": "equal_frequency", "n_classes": 4}

@@ -35,7 +35,7 @@ from sklearn.preprocessing import StandardScaler
 from ordinoise import OrdinalClassifier, corrupt, issues_from_probabilities
 from ordinoise._validation import Floats, Ints
 from ordinoise.datasets import OrdinalDataset, load
-from ordinoise.paper.runs import StoredResult, run_plan
+from ordinoise.jobs import StoredResult, run_plan
 from studies import real
 from studies.accuracy.problems import noise_matrix_for, perceived_matrices
 from studies.paired import by_set, compared

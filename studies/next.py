@@ -41,7 +41,7 @@ from ordinoise.audit.posterior import posterior
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import Blend
 from ordinoise.datasets import OrdinalDataset, load
-from ordinoise.labels import decide
+from ordinoise.decisions import decide
 from ordinoise.learners.mlp import Architecture, Network, Records, fit_linear, linear_start
 
 SETS = ("synthetic", "computer", "california", "car", "abalone")

@@ -290,10 +290,10 @@ def rows(given: argparse.Namespace, _: Path) -> None:
 
 def sums(_: argparse.Namespace, folder: Path) -> None:
     """Time and memory of the reduction, with the tables of as many parts as large tables have."""
-    from ordinoise.app.workflow.partitions.files import PART_ROWS
-    from ordinoise.app.workflow.partitions.tasks import N_BUCKETS, ScoreTask, standard_errors
-    from ordinoise.paper.runs import ResultStore
-    from ordinoise.paper.runs.records import trial_key, trial_record
+    from ordinoise.app.out_of_core.files import PART_ROWS
+    from ordinoise.app.out_of_core.tasks import N_BUCKETS, ScoreTask, standard_errors
+    from ordinoise.jobs import ResultStore
+    from ordinoise.jobs.records import trial_key, trial_record
 
     rng = np.random.default_rng(0)
     for n_rows in (10**7, 10**8, 10**9):

@@ -33,7 +33,7 @@ from threadpoolctl import threadpool_limits
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.datasets import web_search
-from ordinoise.labels import decide
+from ordinoise.decisions import decide
 from studies import raters, real
 from studies.accuracy.contestants import CONTESTANTS, OWN
 from studies.accuracy.problems import Problem

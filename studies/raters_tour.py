@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from playwright.sync_api import Browser
 
-from ordinoise.app.ratings_record import read_ratings_record
+from ordinoise.app.records.ratings import read_ratings_record
 from ordinoise.app.review.reasons import grade_keys
 from ordinoise.noise import adjacent, corrupt, inverse_decay, uniform
 from studies.tour import Tour, main, photograph, settle

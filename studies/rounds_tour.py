@@ -20,11 +20,11 @@ from playwright.sync_api import Browser
 from ordinoise import corrupt, inverse_decay
 from ordinoise._text import TextTable, markdown
 from ordinoise._validation import Ints
-from ordinoise.app.plan import read_plans, repeats_of
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.plan import read_plans, repeats_of
 from ordinoise.app.review.decisions import open_decisions
 from ordinoise.app.review.repeats import repeated
-from ordinoise.app.workflow.reviewed import settled_in
+from ordinoise.app.rounds.reviewed import settled_in
 from ordinoise.datasets import OrdinalDataset, load
 from studies.rounds import reviewed
 from studies.tour import Tour, main

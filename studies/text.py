@@ -43,7 +43,7 @@ from threadpoolctl import threadpool_limits
 from ordinoise import OrdinalClassifier
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit import find_label_issues, issues_from_probabilities
-from ordinoise.labels import decide
+from ordinoise.decisions import decide
 from studies.audit import METHODS, has_cleanlab
 
 SETS = ("amazon_snippets", "tweets", "emobank_valence", "cefr_wiki")

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from playwright.sync_api import Browser
 
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 from ordinoise.app.review.reasons import grade_keys
 from studies.text import texts_of
 from studies.tour import Tour, main, photograph, settle

@@ -26,7 +26,7 @@ import polars as pl
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 from ordinoise.app.review.reasons import grade_keys
 
 N_DECISIONS = 3

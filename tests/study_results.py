@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ordinoise.paper.runs import StoredResult, trial_key, trial_record
+from ordinoise.jobs import StoredResult, trial_key, trial_record
 from studies.accuracy import CONTESTANTS, Contest
 
 

@@ -4,18 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ordinoise.crossfit import (
-    center_and_scale,
-    combined,
-    hashed_folds,
-    n_workers,
-    name_keys,
-    out_of_fold,
-    places_of,
-    row_keys,
-    split_rows,
-    stratified_folds,
-)
+from ordinoise.crossfit import out_of_fold, split_rows, stratified_folds
+from ordinoise.decisions import combined
+from ordinoise.hashing import hashed_folds, name_keys, places_of, row_keys
+from ordinoise.standardize import center_and_scale
+from ordinoise.threads import n_workers
 
 Ints = NDArray[np.int64]
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
-from ordinoise.labels import as_column, decide, ordered_classes, ranks_of
+from ordinoise.decisions import decide
+from ordinoise.labels import as_column, ordered_classes, ranks_of
 
 ORDER = ["low", "mid", "high"]
 CODES = [2, 0, 0, 2]

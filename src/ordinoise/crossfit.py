@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import narwhals as nw
@@ -14,17 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinoise._frames import frame_of
-from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, Ints, as_count, complain
 from ordinoise._warning import for_caller
+from ordinoise.threads import n_workers
 
 FitPredict = Callable[[Ints, Ints, int], Floats]
-Keys = NDArray[np.uint64]
-
-LARGEST_SQUARED = 1e150  # its square is still a number
-ROWS_AT_A_TIME = 4096  # a block of 100 float64 columns is then 3 MB
-SMALLEST_BATCH, LARGEST_BATCH, ROWS_PER_BATCH_ROW = 16, 256, 1000
-"""Automatic batch size: 16 is the paper's; the growth and the largest are round numbers, chosen by no run."""
 
 
 def stratified_folds(ranks: Ints, n_folds: int, rng: np.random.Generator, groups: Ints | None = None) -> Ints:
@@ -67,25 +58,6 @@ def _grouped_folds(ranks: Ints, n_folds: int, rng: np.random.Generator, groups: 
 def kept_apart(folds: Ints, rows: Ints) -> NDArray[np.bool_]:
     """Whether each model did not see each row, shape (n_models, n_rows): one model per fold and line of `folds`."""
     return np.array([drawn[rows] == fold for drawn in folds for fold in range(int(drawn.max()) + 1)])
-
-
-def n_processors() -> int:
-    """Processors that this process may use: a scheduler of jobs may leave it fewer than there are."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def n_workers(n_jobs: int | None, n_tasks: int) -> int:
-    """Threads to run `n_tasks` in: `n_jobs`, or as many as there are processors and tasks."""
-    return min(n_tasks, n_processors()) if n_jobs is None else as_count("n_jobs", n_jobs, 1)
-
-
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Keep matrix products to one thread each while fits run side by side. Also a decorator."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
-        yield
 
 
 def out_of_fold(
@@ -171,39 +143,6 @@ def rows_of(X: Any, rows: Any) -> Any:
     return frame[rows].to_native() if isinstance(frame, nw.DataFrame) else X[rows]
 
 
-def center_and_scale(X: Any, rows: Ints, weights: Floats) -> tuple[Floats, Floats]:
-    """Weighted mean and standard deviation of the chosen rows, without a copy of the whole table.
-
-    A feature that does not vary gets a scale of one. A sparse matrix is not centered, and all of its columns have the
-    same scale, the root mean square of what is not zero: rare columns stay rare.
-    """
-    if is_sparse(X):
-        return np.zeros(X.shape[1]), np.full(X.shape[1], _root_mean_square(X[rows], weights[rows]))
-    share = weights[rows] / weights[rows].sum()
-    center, variance, largest = np.zeros(X.shape[1]), np.zeros(X.shape[1]), np.zeros(X.shape[1])
-    for start in range(0, len(rows), ROWS_AT_A_TIME):
-        part = slice(start, start + ROWS_AT_A_TIME)
-        some = X[rows[part]].astype(np.float64)
-        center += share[part] @ some
-        largest = np.maximum(largest, np.abs(some).max(axis=0))
-    # Numbers whose squares would overflow, or vanish, are measured by the largest of their column.
-    unit = np.where((largest > LARGEST_SQUARED) | (largest < 1 / LARGEST_SQUARED) & (largest > 0), largest, 1.0)
-    for start in range(0, len(rows), ROWS_AT_A_TIME):
-        part = slice(start, start + ROWS_AT_A_TIME)
-        variance += share[part] @ ((X[rows[part]].astype(np.float64) - center) / unit) ** 2
-    scale = np.sqrt(variance) * unit
-    # The mean of many equal numbers differs from them by some hundreds of rounding errors.
-    constant = scale <= 1000 * np.finfo(np.float64).eps * np.abs(center)
-    return center, np.where(constant | (scale == 0), 1.0, scale)
-
-
-def _root_mean_square(X: Any, weights: Floats) -> float:
-    """Of the numbers that are not zero; one if there are none."""
-    X.eliminate_zeros()
-    shares = np.repeat(weights, np.diff(X.indptr))
-    return float(np.sqrt(np.average(X.data.astype(np.float64) ** 2, weights=shares))) if shares.sum() > 0 else 1.0
-
-
 def split_rows(
     ranks: Ints, weights: Floats, validation_fraction: float, rng: np.random.Generator, groups: Ints | None = None
 ) -> tuple[Ints, Ints | None]:
@@ -227,65 +166,3 @@ def split_rows(
     picked = np.zeros(len(rows), dtype=bool)
     picked[((np.arange(n_validation) + 0.5) * len(rows) / n_validation).astype(int)] = True
     return np.sort(by_class[~picked]), np.sort(by_class[picked])
-
-
-def automatic_batch_size(n_rows: int) -> int:
-    """Rows per update: one per 1000 training rows, at least 16 and at most 256."""
-    return min(LARGEST_BATCH, max(SMALLEST_BATCH, n_rows // ROWS_PER_BATCH_ROW))
-
-
-def average_weight(epoch: int) -> float:
-    """Weight with which the weights after `epoch` (from 1) enter their running average: 4 / (epoch + 3).
-
-    Shamir and Zhang's average (2013, arXiv 1212.1824) with eta = 3: about the last quarter of the epochs, however
-    many there are. `python -m studies.networks bound` prints the errors with and without it.
-    """
-    return 4 / (epoch + 3)
-
-
-def row_keys(rows: Ints, seed: int) -> Keys:
-    """64 random-looking bits for each row number: the same wherever and in whatever part the row is read.
-
-    The finalizer of SplitMix64 (Steele, Lea and Flood 2014).
-    """
-    return _mixed(rows.astype(np.uint64) + _mixed(np.array([seed], dtype=np.uint64)))
-
-
-def name_keys(names: Sequence[str], seed: int) -> Keys:
-    """The same for names, such as those of groups; equal names have equal keys."""
-    known: dict[str, int] = {}
-    for name in names:
-        if name not in known:
-            digest = hashlib.blake2b(name.encode(errors="surrogatepass"), digest_size=8).digest()
-            known[name] = int.from_bytes(digest, "little")
-    return row_keys(np.array([known[name] for name in names], dtype=np.uint64), seed)
-
-
-def hashed_folds(keys: Keys, n_folds: int) -> Ints:
-    """Fold of each key, 0..n_folds-1; each fold has about as many."""
-    return (keys % np.uint64(n_folds)).astype(np.int64)
-
-
-def places_of(keys: Keys, draw: int) -> Floats:
-    """A number from 0 to 1 for each key; those of another `draw`, and the folds, do not depend on them."""
-    bits = _mixed(keys + _mixed(np.array([draw + 1], dtype=np.uint64))) >> np.uint64(11)
-    return bits.astype(np.float64) * 2.0**-53
-
-
-def combined(table: Floats, weights: Floats) -> Floats:
-    """``table @ weights``, added up in the order of the columns.
-
-    A row then has the same result, to the last bit, whatever rows are beside it, which matrix products do not promise.
-    """
-    total = table[:, :1] * weights[0]
-    for at in range(1, len(weights)):
-        total = total + table[:, at, None] * weights[at]
-    return total
-
-
-def _mixed(keys: Keys) -> Keys:
-    with np.errstate(over="ignore"):
-        keys = keys + np.uint64(0x9E3779B97F4A7C15)
-        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return keys ^ (keys >> np.uint64(31))

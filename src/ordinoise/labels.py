@@ -1,4 +1,4 @@
-"""A user's ordered grades as ranks 0..K-1, and the decision which grade to predict.
+"""A user's ordered grades as ranks 0..K-1, and labels that somebody verified.
 
 Labels may be whole numbers with gaps, ordered categoricals of pandas, polars or pyarrow, or any others in the order of
 ``classes=``.
@@ -12,21 +12,17 @@ from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ordinoise._validation import (
     Floats,
     Ints,
-    as_choice,
-    as_floats,
     as_noise_matrix,
     as_ranks,
     as_same_length,
     complain,
 )
 from ordinoise._warning import warn_caller
-
-RULES = ("median", "mode", "mean")
 
 
 def as_column(argument: str, y: Any) -> NDArray[Any]:
@@ -261,37 +257,3 @@ def _stated_order(y: Any) -> NDArray[Any] | None:
     if isinstance(series, nw.Series) and isinstance(series.dtype, nw.Enum):
         return np.asarray(series.dtype.categories)
     return None
-
-
-def decide(class_probabilities: Floats, decision: str | ArrayLike = "median") -> Ints:
-    """The grade to predict for each sample, as ranks.
-
-    Parameters
-    ----------
-    class_probabilities : array of shape (n_samples, n_classes)
-        Probability of each grade.
-    decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes)
-        The median has the least expected absolute error, the mode the least expected 0-1 error, the rounded mean
-        the least expected squared error. An array is ``cost[true, predicted]``: the grade with the least expected cost.
-    """
-    n_classes = class_probabilities.shape[1]
-    rule = as_decision(decision, n_classes)
-    if isinstance(rule, np.ndarray):
-        return (class_probabilities @ rule).argmin(axis=1)
-    if rule == "mode":
-        return class_probabilities.argmax(axis=1)
-    if rule == "mean":
-        return np.floor(class_probabilities @ np.arange(n_classes) + 0.5).astype(np.int64)
-    exceedance = 1 - class_probabilities.cumsum(axis=1)[:, :-1]
-    return (exceedance > 0.5).sum(axis=1)
-
-
-def as_decision(decision: str | ArrayLike, n_classes: int) -> str | Floats:
-    """The decision rule, checked: one of the names, or a cost matrix of the right size."""
-    if isinstance(decision, str):
-        return as_choice("decision", decision, RULES)
-    cost = as_floats("decision", decision, 2)
-    if cost.shape != (n_classes, n_classes):
-        rule = f"be one of {list(RULES)} or a {n_classes} x {n_classes} cost[true, predicted]"
-        raise complain("decision", rule, f"shape {cost.shape}")
-    return cost

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from ordinoise.paper.runs import StoredResult
+    from ordinoise.jobs import StoredResult
 
 STORE = "results.sqlite"
 
@@ -68,7 +68,7 @@ def accuracy(
 
     from ordinoise._files import own_folder
     from ordinoise.app.cli._console import TrialProgress, console
-    from ordinoise.paper.runs import run_plan, trial_key
+    from ordinoise.jobs import run_plan, trial_key
     from studies.accuracy import CONTESTANTS, missing, plan, processes, run
     from studies.accuracy.pages import short_table
     from studies.results import FOLDER, kept

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count
 from ordinoise.datasets import synthetic
-from ordinoise.labels import decide
+from ordinoise.decisions import decide
 from ordinoise.noise import corrupt
 from ordinoise.scoring.metrics import (
     mean_absolute_error,

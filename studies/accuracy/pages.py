@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from ordinoise._files import write_whole
-from ordinoise.paper.runs.store import StoredResult
+from ordinoise.jobs.store import StoredResult
 from studies.accuracy.contestants import CONTESTANTS
 from studies.accuracy.contests import NOISE_NAMES
 from studies.accuracy.ranks import ALPHA, MARGIN, Ranks, comparisons, mean_ranks

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinoise._validation import Floats, complain
-from ordinoise.paper.runs.store import StoredResult
+from ordinoise.jobs.store import StoredResult
 from studies.accuracy.summary import ERROR, oracle_entries, scores
 from studies.paired import Comparison, by_set, compared
 

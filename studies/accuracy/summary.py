@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ordinoise.paper.runs.store import StoredResult
+from ordinoise.jobs.store import StoredResult
 from studies.accuracy.contestants import CONTESTANTS
 from studies.accuracy.contests import STANDARD
 

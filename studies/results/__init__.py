@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ordinoise._files import write_whole
-from ordinoise.paper.runs import ResultStore, StoredResult
+from ordinoise.jobs import ResultStore, StoredResult
 
 FOLDER = Path(__file__).parent
 PARTS = ("trial", "result", "seconds", "key")

@@ -16,7 +16,7 @@ import pytest
 from app.cli.command import run
 from ordinoise import OrdinalClassifier, adjacent, corrupt, find_label_issues
 from ordinoise.app.cli import main
-from ordinoise.app.workflow import fit
+from ordinoise.app.verbs import fit
 from ordinoise.audit import search
 from ordinoise.columns.coding import IgnoredColumnsWarning
 

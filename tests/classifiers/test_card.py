@@ -22,8 +22,8 @@ from ordinoise import (
     load_model,
     noise_corrected,
 )
+from ordinoise.decisions import decide
 from ordinoise.estimation import AnchorPoints
-from ordinoise.labels import decide
 
 UP = adjacent(3, up=0.3, down=0.02)
 GRADES = ["low", "mid", "top"]

@@ -19,7 +19,7 @@ from ordinoise import (
     corrupt,
     load_model,
 )
-from ordinoise.labels import decide
+from ordinoise.decisions import decide
 from ordinoise.scoring.sets import calibrate_sets, prediction_sets
 
 UP = adjacent(4, up=0.35, down=0.02)

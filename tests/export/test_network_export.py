@@ -9,8 +9,8 @@ import pytest
 
 from export.runtime import answers, assert_same_answers, session
 from ordinoise import OrdinalMLPClassifier
+from ordinoise.decisions import decide
 from ordinoise.export import Graph, average_probabilities, network_probabilities, write_classifier
-from ordinoise.labels import decide
 from ordinoise.learners.mlp import Architecture, Network, initial_network
 from ordinoise.levels import class_probabilities
 

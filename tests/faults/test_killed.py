@@ -16,8 +16,8 @@ import pytest
 from app.cli.command import run
 from ordinoise import OrdinalMLPClassifier, load_model
 from ordinoise._files import MARK, new_folder
-from ordinoise.app.record import read_record
-from ordinoise.app.workflow.model import read_model
+from ordinoise.app.records.audit import read_record
+from ordinoise.app.verbs.model import read_model
 from ordinoise.datasets import synthetic
 
 WORDS = ("--target", "grade", "--learner", "mlp", "--noise", "none", "--jobs", "1")
@@ -38,7 +38,7 @@ SAVING = DYING + "\nfrom ordinoise import load_model\nload_model(sys.argv[2]).sa
 # Sends itself SIGHUP when the verb starts to work.
 HANGING_UP = """
 import sys
-import ordinoise.app.workflow.corruption as work
+import ordinoise.app.verbs.corruption as work
 corrupt_file = work.corrupt_file
 def hanging_up(*words):
     os.kill(os.getpid(), signal.SIGHUP)

@@ -14,13 +14,13 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["ordinoise"]):
-    from ordinoise.app.record import read_record
+    from ordinoise.app.records.audit import read_record
     from ordinoise.app.review import DecisionStore
     from ordinoise.app.tables import read_table, read_text
-    from ordinoise.app.workflow.model import read_model
+    from ordinoise.app.verbs.model import read_model
     from ordinoise.classifiers import load_model
     from ordinoise.datasets.paper import _svmlight
-    from ordinoise.paper.runs import ResultStore
+    from ordinoise.jobs import ResultStore
 
 SCRATCH = Path(tempfile.mkdtemp())
 

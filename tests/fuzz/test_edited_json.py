@@ -14,12 +14,12 @@ import pytest
 
 from app.ratings import write_long
 from ordinoise import OrdinalMLPClassifier, load_model
-from ordinoise.app.ratings_record import read_ratings_record, write_ratings_record
-from ordinoise.app.record import AuditRecord, Suspect, read_record, write_record
+from ordinoise.app.records.audit import AuditRecord, Suspect, read_record, write_record
+from ordinoise.app.records.ratings import read_ratings_record, write_ratings_record
 from ordinoise.app.review.reasons import item_reasons
-from ordinoise.app.workflow.raters import find_consensus
-from ordinoise.app.workflow.ratings_files import ratings_record
-from ordinoise.app.workflow.request import RatingsRequest
+from ordinoise.app.verbs.raters import find_consensus
+from ordinoise.app.verbs.ratings_files import ratings_record
+from ordinoise.app.verbs.request import RatingsRequest
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Doubt, Noise

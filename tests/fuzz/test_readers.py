@@ -11,7 +11,7 @@ import pytest
 
 from app.cli.command import run
 from ordinoise.app.review import DecisionStore
-from ordinoise.paper.runs import ResultStore
+from ordinoise.jobs import ResultStore
 
 TABLE = "size,color,stars\n" + "".join(f"{i / 7:.3f},{'red' if i % 3 else 'blue'},{i % 3 + 1}\n" for i in range(60))
 RUNS = {

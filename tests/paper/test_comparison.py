@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from ordinoise.jobs.store import StoredResult
 from ordinoise.paper.comparison import Group, compare, group_of, orders, recovered, summarize
 from ordinoise.paper.printed import ESTIMATED_MATRIX, table1
-from ordinoise.paper.runs.store import StoredResult
 
 
 def _stored(group: Group, split: int, error: float) -> StoredResult:

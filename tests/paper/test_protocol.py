@@ -5,12 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from ordinoise.jobs import StoredResult, trial_key, trial_record
 from ordinoise.paper import PAPER_SETS, PROTOCOLS, SETS, plan
 from ordinoise.paper.comparison import Group, group_of
 from ordinoise.paper.findings import settings_found
 from ordinoise.paper.printed import table1, table2
 from ordinoise.paper.protocol import noise_matrix
-from ordinoise.paper.runs import StoredResult, trial_key, trial_record
 
 
 def test_the_plan_has_a_trial_for_every_printed_cell_of_both_tables() -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from app.cli.command import run
+from ordinoise.jobs import Failure, StoredResult
 from ordinoise.paper.reproduction import Request, reproduce
-from ordinoise.paper.runs import Failure, StoredResult
 
 FILES = [
     "table1.md",

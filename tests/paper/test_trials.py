@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ordinoise.datasets import synthetic
+from ordinoise.jobs.store import StoredResult
 from ordinoise.learners.mlp import Objective
 from ordinoise.levels import level_table
 from ordinoise.paper import SETS, NetworkSettings, PaperTrial, trials
-from ordinoise.paper.runs.store import StoredResult
 from ordinoise.paper.synthetic_mslr import synthetic_mslr
 from ordinoise.paper.trials import generator, run, split_rows, train_network
 from ordinoise.paper.tuning import TuningTrial, best_settings, grid, run_tuning

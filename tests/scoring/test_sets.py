@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ordinoise.labels import decide
+from ordinoise.decisions import decide
 from ordinoise.noise import Noise, adjacent, corrupt
 from ordinoise.scoring import sets as conformal
 from ordinoise.scoring.sets import SetCalibration, calibrate_sets, entry_levels, prediction_sets

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from ordinoise.paper.runs import trial_key
+from ordinoise.jobs import trial_key
 from studies.accuracy import CONTESTANTS, CUTS, PRESETS, Contest, missing, plan
 
 OPPONENTS = ("network, trusting", "histogram")

@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.paper.runs import ResultStore, run_plan
+from ordinoise.jobs import ResultStore, run_plan
 from studies.accuracy import CONTESTANTS, Contest, Contestant, missing, plan, problem_of, processes, run
 from studies.accuracy.contestants.trees import MOST_ROUNDS, StoppedEarly
 from studies.accuracy.measurement import _all_columns

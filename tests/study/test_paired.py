@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import studies.paired
-from ordinoise.paper.runs import ResultStore, StoredResult
+from ordinoise.jobs import ResultStore, StoredResult
 from studies.paired import by_set, compared
 from studies.results import kept, read, write
 from study_results import stored

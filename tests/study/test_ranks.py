@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare
 
-from ordinoise.paper.runs import StoredResult
+from ordinoise.jobs import StoredResult
 from studies.accuracy import comparisons, critical_difference, mean_ranks
 from studies.accuracy.pictures import _bars, write_ranks
 from study_results import stored

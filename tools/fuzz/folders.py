@@ -53,7 +53,7 @@ class AuditReader(JsonReader):
     share, folder, name = 8, "audit", "audit.json"
 
     def use(self) -> None:
-        from ordinoise.app.record import read_record
+        from ordinoise.app.records.audit import read_record
         from ordinoise.app.review.reasons import reasons
 
         record = read_record(self.copy)
@@ -168,7 +168,7 @@ class TaskReader(JsonReader):
     share, folder, name = 4, "model", "task.json"
 
     def use(self) -> None:
-        from ordinoise.app.workflow.model import predict_file
+        from ordinoise.app.verbs.model import predict_file
 
         predict_file(self.copy, self.seeds / "t.csv")
 
@@ -241,7 +241,7 @@ class ResultsReader(DatabaseReader):
     share, file = 3, "results.sqlite"
 
     def read(self, data: bytes) -> None:
-        from ordinoise.paper.runs import ResultStore
+        from ordinoise.jobs import ResultStore
 
         with ResultStore(self.fresh(data)) as store:
             store.keys()

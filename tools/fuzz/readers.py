@@ -168,8 +168,8 @@ class PartsReader(ParquetReader):
         (self.scratch / "parts").mkdir()
 
     def read(self, data: bytes) -> None:
-        from ordinoise.app.workflow.partitions.files import parquet_files, parts_of, read_part
-        from ordinoise.app.workflow.partitions.survey import Survey, surveyed
+        from ordinoise.app.out_of_core.files import parquet_files, parts_of, read_part
+        from ordinoise.app.out_of_core.survey import Survey, surveyed
 
         files = [self._written(f"parts/{number}.parquet", data) for number in (1, 2)]
         parts, names = parts_of(parquet_files(self.scratch / "parts"))
@@ -251,7 +251,7 @@ class MatrixReader(Reader):
         return self._mutant([(self.seeds / "matrix.csv").read_bytes()], rng)
 
     def read(self, data: bytes) -> None:
-        from ordinoise.app.workflow.fit import matrix_from
+        from ordinoise.app.verbs.fit import matrix_from
 
         matrix = matrix_from(self._written("matrix.csv", data), 3)
         if matrix.shape != (3, 3) or not np.allclose(matrix.sum(axis=1), 1, atol=1e-3):

@@ -56,13 +56,13 @@ def _task(number: int) -> dict[str, object]:
 
 def write_audit(folder: Path) -> None:
     """An audit of the table by hand, with decisions, as ``folder/audit``, and results of trials."""
-    from ordinoise.app.record import AuditRecord, Suspect, write_record
+    from ordinoise.app.records.audit import AuditRecord, Suspect, write_record
     from ordinoise.app.review import open_decisions
     from ordinoise.app.tables import digest_of
-    from ordinoise.app.workflow.request import Request
+    from ordinoise.app.verbs.request import Request
     from ordinoise.columns.findings import ColumnFindings
+    from ordinoise.jobs import ResultStore
     from ordinoise.noise import Doubt, Noise
-    from ordinoise.paper.runs import ResultStore
 
     matrix = np.array([[0.9, 0.1, 0.0], [0.2, 0.7, 0.1], [0.0, 0.2, 0.8]])
     noise = Noise(
@@ -97,9 +97,9 @@ def write_audit(folder: Path) -> None:
 
 def write_rounds(folder: Path) -> None:
     """What a second round needs: all labels of the audit, a spot check, and the folder of three raters."""
-    from ordinoise.app.workflow.next import plan_next
-    from ordinoise.app.workflow.raters import rate_file
-    from ordinoise.app.workflow.request import RatingsRequest
+    from ordinoise.app.rounds.next import plan_next
+    from ordinoise.app.verbs.raters import rate_file
+    from ordinoise.app.verbs.request import RatingsRequest
 
     names = [
         "row",
@@ -122,8 +122,8 @@ def write_models(folder: Path) -> None:
     import torch
 
     from ordinoise import OrdinalBoostingClassifier, OrdinalMLPClassifier
-    from ordinoise.app.workflow.model import fit_file
-    from ordinoise.app.workflow.request import Request
+    from ordinoise.app.verbs.model import fit_file
+    from ordinoise.app.verbs.request import Request
     from ordinoise.classifiers import OrdinalClassifier
     from ordinoise.learners.torch.checkpoints import write_checkpoint
 

@@ -13,8 +13,9 @@ from ordinoise._validation import Floats, Ints, as_count, as_generator, as_same_
 from ordinoise.classifiers.blend.mixture import average
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
-from ordinoise.crossfit import kept_apart, n_workers
+from ordinoise.crossfit import kept_apart
 from ordinoise.labels import ranks_of
+from ordinoise.threads import n_workers
 
 FLOOR = 1e-6  # a class of predicted probability 0 is then 14 in log-odds away from a certain one
 # Rows are predicted this often at most for all contributions, and a contribution has this many draws; round numbers,

@@ -15,7 +15,7 @@ from ordinoise._frames import frame_of
 from ordinoise._text import TextTable, hypertext, percent, plain, shortened
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.audit.count import WrongCount
-from ordinoise.labels import decide
+from ordinoise.decisions import decide
 from ordinoise.noise import Noise
 
 COLUMNS = ("suggested", "probability_wrong", "expected_distance", "rank")

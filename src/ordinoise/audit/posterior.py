@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.crossfit import combined
+from ordinoise.decisions import combined
 from ordinoise.labels import VerifiedRanks
 from ordinoise.noise.deconvolution import FLOOR
 

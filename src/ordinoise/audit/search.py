@@ -29,13 +29,13 @@ from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_o
 from ordinoise.audit.posterior import calibrated, credit_in_doubt, likelihood_of, posterior
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.answers import ENOUGH_VERIFIED, answered, gain_in_likelihood, may_correct
-from ordinoise.crossfit import one_blas_thread
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
 from ordinoise.labels import VerifiedRanks, as_column, as_groups, ordered_classes, ranks_of, trusted_ranks
 from ordinoise.noise import Noise
 from ordinoise.noise.deconvolution import deconvolved
+from ordinoise.threads import one_blas_thread
 
 # Deconvolution steps, chosen by `studies.audit`: few before calibration, which sharpens too, more without it.
 STEPS_BEFORE_CALIBRATION, STEPS_ALONE = 3, 30

@@ -9,8 +9,8 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints, as_number, complain
 from ordinoise.columns.coding import Columns
+from ordinoise.decisions import as_decision
 from ordinoise.estimation.resolution import needs_data, resolve_noise
-from ordinoise.labels import as_decision
 from ordinoise.learners.boosting import OBJECTIVES, ForwardObjective, Sample, Training, train
 from ordinoise.learners.boosting.cluster import train_on_cluster
 from ordinoise.noise.record import implied_shares

@@ -11,10 +11,10 @@ from sklearn.utils import Tags
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_number, complain
 from ordinoise.classifiers.base import OrdinalClassifierBase
-from ordinoise.crossfit import automatic_batch_size
 from ordinoise.estimation.resolution import levels_for, needs_data, warn_of_hard_noise
 from ordinoise.levels import class_probabilities, labels_from_logits, level_table, log_class_probabilities
 from ordinoise.noise import Noise
+from ordinoise.steps import automatic_batch_size
 
 CORRECTIONS = ("forward", "unbiased")
 LOSSES = ("cross_entropy", "hinge")

@@ -15,10 +15,11 @@ from sklearn.utils.validation import validate_data
 from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, as_choice, as_count, as_number, complain
 from ordinoise.columns.refusals import one_sentence
-from ordinoise.crossfit import center_and_scale, split_rows
+from ordinoise.crossfit import split_rows
 from ordinoise.estimation.resolution import needs_data, resolve_noise
 from ordinoise.labels import as_groups, ordered_classes
 from ordinoise.noise import Noise
+from ordinoise.standardize import center_and_scale
 
 if TYPE_CHECKING:
     from ordinoise.classifiers.torch import OrdinalTorchClassifier

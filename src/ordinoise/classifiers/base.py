@@ -26,7 +26,8 @@ from ordinoise.classifiers.saving import (
     write_folder,
 )
 from ordinoise.columns.refusals import one_sentence
-from ordinoise.labels import as_column, as_known_kind, decide, ordered_classes, ranks_of
+from ordinoise.decisions import decide
+from ordinoise.labels import as_column, as_known_kind, ordered_classes, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.sets import PredictionSets, SetCalibration, calibrate_sets, prediction_sets

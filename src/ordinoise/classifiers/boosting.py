@@ -19,8 +19,9 @@ from ordinoise.classifiers._trees import ensemble_from, ensemble_state
 from ordinoise.classifiers.saving import Arrays, columns_from, columns_state
 from ordinoise.columns.coding import Columns, is_frame
 from ordinoise.crossfit import rows_of, split_rows
+from ordinoise.decisions import as_decision
 from ordinoise.estimation.resolution import needs_data, resolve_noise
-from ordinoise.labels import as_column, as_decision, as_groups
+from ordinoise.labels import as_column, as_groups
 from ordinoise.learners.boosting import OBJECTIVES, BoosterSettings, Ensemble, ForwardObjective, Sample, Training, train
 from ordinoise.noise import Noise
 from ordinoise.noise.record import implied_shares

@@ -12,9 +12,10 @@ from ordinoise._validation import Floats, Ints, as_generator, complain
 from ordinoise.classifiers._network_base import CURVES, NetworkClassifierBase
 from ordinoise.classifiers._progress import epoch_progress
 from ordinoise.classifiers.saving import Arrays, check_arrays
-from ordinoise.crossfit import center_and_scale, split_rows
+from ordinoise.crossfit import split_rows
+from ordinoise.decisions import as_decision
 from ordinoise.estimation.resolution import resolve_noise
-from ordinoise.labels import as_decision, as_groups
+from ordinoise.labels import as_groups
 from ordinoise.learners.mlp import (
     Architecture,
     Network,
@@ -25,6 +26,7 @@ from ordinoise.learners.mlp import (
     initial_network,
     train,
 )
+from ordinoise.standardize import center_and_scale
 
 ARRAYS = {"center": "f8", "scale": "f8", "parameters": "f4", "first_moment": "f4", "second_moment": "f4"}
 

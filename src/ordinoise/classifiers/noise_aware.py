@@ -22,10 +22,11 @@ from ordinoise.classifiers.base import OrdinalClassifierBase
 from ordinoise.classifiers.saving import Arrays
 from ordinoise.columns.refusals import FAILURES, is_sentence, one_sentence
 from ordinoise.crossfit import out_of_fold, seeded_clone, with_every_class
+from ordinoise.decisions import as_decision
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
-from ordinoise.labels import as_decision, as_groups
+from ordinoise.labels import as_groups
 from ordinoise.noise import Noise
 
 SMALLEST_WEIGHT = 1e-3  # less probable labels get no row; a round number, chosen by no run

@@ -29,11 +29,13 @@ from ordinoise.classifiers.blend.state import restore, state_of
 from ordinoise.classifiers.blend.table import Filling, Reading, Table, sparse_table, text_table
 from ordinoise.classifiers.saving import Arrays
 from ordinoise.columns.coding import Columns
-from ordinoise.crossfit import one_blas_thread, stratified_folds
+from ordinoise.crossfit import stratified_folds
+from ordinoise.decisions import as_decision
 from ordinoise.estimation.resolution import resolve_noise
-from ordinoise.labels import VerifiedRanks, as_column, as_decision, joined_groups, trusted_ranks
+from ordinoise.labels import VerifiedRanks, as_column, joined_groups, trusted_ranks
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
+from ordinoise.threads import one_blas_thread
 
 LEARNERS = ("auto", "mlp", "boosting", "blend")
 SMALL, ROUNDS_WHEN_SMALL = 1000, 2

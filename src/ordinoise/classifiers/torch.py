@@ -25,7 +25,7 @@ from ordinoise.classifiers._torch_data import (
 )
 from ordinoise.classifiers.card import recorded_counts
 from ordinoise.classifiers.saving import DAMAGE, Arrays, read_folder
-from ordinoise.labels import as_decision
+from ordinoise.decisions import as_decision
 
 if TYPE_CHECKING:
     from ordinoise.learners.torch.heads import OrdinalModule

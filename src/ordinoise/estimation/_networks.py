@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.crossfit import automatic_batch_size, center_and_scale, fitted_probabilities, out_of_fold, seeded_clone
+from ordinoise.crossfit import fitted_probabilities, out_of_fold, seeded_clone
 from ordinoise.learners.mlp import Architecture, Network, Objective, Optimizer, initial_network, train
 from ordinoise.levels import class_probabilities, level_table
+from ordinoise.standardize import center_and_scale
+from ordinoise.steps import automatic_batch_size
 
 
 def trained_network(

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 import ordinoise
 from ordinoise._files import write_whole
 from ordinoise._validation import Floats, complain
+from ordinoise.decisions import as_decision
 from ordinoise.export.graph import Graph
-from ordinoise.labels import as_decision
 from ordinoise.levels import level_table
 from ordinoise.noise.deconvolution import FLOOR
 

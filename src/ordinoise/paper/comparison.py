@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ordinoise._validation import Floats
+from ordinoise.jobs.store import StoredResult
 from ordinoise.paper.printed import PrintedError, table1
 from ordinoise.paper.protocol import LOSSES, PAPER_SETS
-from ordinoise.paper.runs.store import StoredResult
 
 SMALLEST_TOLERANCE = 0.03
 """Smallest difference from a printed mean that counts as one: chosen by eye; the paper prints two digits."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ordinoise.jobs import StoredResult
 from ordinoise.paper.comparison import Comparison, Group, Order, Summary, compare
 from ordinoise.paper.protocol import LOSSES, PAPER_SETS, SETS
-from ordinoise.paper.runs import StoredResult
 
 # Sets whose cut, or the error that it gives, is known well enough to compare every cell with the paper.
 COMPARABLE = ("abalone", "computer", "california")

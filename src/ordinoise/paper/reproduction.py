@@ -14,11 +14,7 @@ from ordinoise._files import own_folder, write_whole
 from ordinoise._text import TextTable, markdown, write_tables
 from ordinoise._validation import as_choice, as_count
 from ordinoise.estimation import IdentifiabilityWarning
-from ordinoise.paper import findings, tables
-from ordinoise.paper.comparison import Summary, orders, summarize
-from ordinoise.paper.pictures import write_figure_of_rules, write_picture_of_errors
-from ordinoise.paper.protocol import N_SPLITS, PAPER_SETS, PROTOCOLS, PaperTrial, plan
-from ordinoise.paper.runs import (
+from ordinoise.jobs import (
     Failure,
     Outcome,
     ResultStore,
@@ -28,6 +24,10 @@ from ordinoise.paper.runs import (
     trial_key,
     write_table,
 )
+from ordinoise.paper import findings, tables
+from ordinoise.paper.comparison import Summary, orders, summarize
+from ordinoise.paper.pictures import write_figure_of_rules, write_picture_of_errors
+from ordinoise.paper.protocol import N_SPLITS, PAPER_SETS, PROTOCOLS, PaperTrial, plan
 from ordinoise.paper.trials import load_set, run
 from ordinoise.paper.tuning import best_settings, grid, run_tuning
 
@@ -58,7 +58,7 @@ class Request:
     data_dir : path, optional
         Folder of the real sets; ORDINOISE_DATA by default.
     workers, scheduler, cluster
-        Where to run, see `ordinoise.paper.runs.executor`.
+        Where to run, see `ordinoise.jobs.executor`.
     """
 
     part: str

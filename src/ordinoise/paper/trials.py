@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.crossfit import center_and_scale
 from ordinoise.datasets import OrdinalDataset, load
 from ordinoise.datasets.files import DataDir
 from ordinoise.datasets.records import Features
@@ -22,6 +21,7 @@ from ordinoise.noise import corrupt, safe_noise_matrix
 from ordinoise.paper.protocol import SETS, TEST_SHARE, NetworkSettings, PaperTrial, noise_matrix
 from ordinoise.paper.synthetic_mslr import synthetic_mslr
 from ordinoise.scoring.metrics import mean_absolute_error, zero_one_loss
+from ordinoise.standardize import center_and_scale
 
 
 def run(trial: PaperTrial, data_dir: DataDir = None) -> Mapping[str, Any]:

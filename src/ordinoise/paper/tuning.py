@@ -11,10 +11,10 @@ import numpy as np
 
 from ordinoise.crossfit import stratified_folds
 from ordinoise.datasets.files import DataDir
+from ordinoise.jobs.store import StoredResult
 from ordinoise.learners.mlp import Objective
 from ordinoise.levels import labels_from_logits, level_table
 from ordinoise.paper.protocol import LOSSES, PROTOCOLS, SETS, NetworkSettings, Tuned, training_cost
-from ordinoise.paper.runs.store import StoredResult
 from ordinoise.paper.trials import generator, load_set, recorded_labels, split_rows, train_network
 from ordinoise.scoring.metrics import mean_absolute_error
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints, as_count, as_generator, as_number, as_same_length, complain
-from ordinoise.estimation.raters.summary import Estimate
+from ordinoise.estimate import Estimate
 from ordinoise.labels import as_column, ordered_classes, ranks_of
 
 __all__ = ["Agreement", "agreement"]

@@ -24,8 +24,9 @@ from ordinoise._validation import (
     complain,
 )
 from ordinoise.crossfit import with_every_class
+from ordinoise.decisions import decide
 from ordinoise.estimation.resolution import needs_data, resolve_noise
-from ordinoise.labels import decide, ordered_classes, ranks_of
+from ordinoise.labels import ordered_classes, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.metrics import (

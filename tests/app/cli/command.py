@@ -46,7 +46,7 @@ def run(*words: str | Path) -> Result:
 def few_models() -> Iterator[None]:
     """Verbs fit two models per candidate instead of twenty: enough for tests of files and words."""
     from ordinoise import OrdinalClassifier
-    from ordinoise.app.workflow import fit
+    from ordinoise.app.verbs import fit
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fit, "OrdinalClassifier", partial(OrdinalClassifier, n_folds=2, n_rounds=1))

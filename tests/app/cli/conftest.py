@@ -9,11 +9,11 @@ import pytest
 from app.cli.command import few_models
 from app.cli.graded import GRADES, TRUE, write_graded
 from ordinoise import inverse_decay
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.review.decisions import open_decisions
-from ordinoise.app.workflow.audit import audit_file
-from ordinoise.app.workflow.request import Request
-from ordinoise.app.workflow.reviewed import reviewed_grades
+from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.verbs.audit import audit_file
+from ordinoise.app.verbs.request import Request
 from undrawn import undrawn as undrawn
 
 

@@ -257,7 +257,7 @@ def test_our_own_faults_exit_with_1(folder: Path, monkeypatch: pytest.MonkeyPatc
     def broken(*_: object, **__: object) -> None:
         raise TypeError("a bug")
 
-    monkeypatch.setattr("ordinoise.app.workflow.fit.estimate", broken)
+    monkeypatch.setattr("ordinoise.app.verbs.fit.estimate", broken)
     result = run("noise", "table.csv", "--target", "stars")
     assert (result.code, result.err) == (
         1,

@@ -12,10 +12,10 @@ import pytest
 
 from app.cli.command import run
 from app.cli.graded import GRADES, TRUE
-from ordinoise.app.plan import read_plans
-from ordinoise.app.record import AuditRecord, read_record
+from ordinoise.app.records.audit import AuditRecord, read_record
+from ordinoise.app.records.plan import read_plans
 from ordinoise.app.review.decisions import open_decisions
-from ordinoise.app.workflow.check import FAILED, PASSED, UNKNOWN, junit_xml, verdict_of
+from ordinoise.app.rounds.check import FAILED, PASSED, UNKNOWN, junit_xml, verdict_of
 from ordinoise.audit import spot_check
 
 DOCS = Path(__file__).parents[3] / "docs"

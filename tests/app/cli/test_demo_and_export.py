@@ -12,7 +12,7 @@ from app.cli.command import run
 from ordinoise import OrdinalMLPClassifier
 from ordinoise.app.cli._console import console
 from ordinoise.app.cli.demo import _print_result
-from ordinoise.app.workflow.demo import DemoResult
+from ordinoise.app.verbs.demo import DemoResult
 from ordinoise.datasets import synthetic
 from ordinoise.estimation import IdentifiabilityWarning
 from ordinoise.noise import Doubt, Noise, inverse_decay

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app.cli.command import Result, run
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 
 pytestmark = pytest.mark.usefixtures("few_models")
 

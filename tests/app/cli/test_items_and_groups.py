@@ -14,10 +14,10 @@ from app.cli.command import run
 from app.cli.test_raters import LONG
 from app.ratings import RATERS, drawn
 from ordinoise import OrdinalClassifier
-from ordinoise.app.ratings_record import read_ratings_record
+from ordinoise.app.records.ratings import read_ratings_record
 from ordinoise.app.review import open_decisions
-from ordinoise.app.workflow.request import Request
-from ordinoise.app.workflow.reviewed import reviewed_grades
+from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.verbs.request import Request
 
 N_ITEMS = 60
 IDS = ("--item", "id", "--rater", "who", "--group", "site")

@@ -52,7 +52,7 @@ def loaded_by(folder: Path, *words: str) -> set[str]:
 def test_prediction_loads_neither_the_review_nor_the_audit_nor_the_model_of_raters(folder: Path) -> None:
     loaded = loaded_by(folder, "predict", "model", "table.csv", "--out", "graded.csv")
     assert (folder / "graded.csv").read_text().startswith("size,color,stars,predicted_stars,")
-    assert "ordinoise.app.workflow.model" in loaded
+    assert "ordinoise.app.verbs.model" in loaded
     found = [name for name in loaded if name.startswith(tuple(f"{heavy}." for heavy in HEAVY)) or name in HEAVY]
     assert sorted(found) == []
 

@@ -12,12 +12,12 @@ import pytest
 from app.cli.command import run
 from app.cli.conftest import request_for
 from app.cli.graded import GRADES, RECORDED, TRUE
-from ordinoise.app.plan import read_plans
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.plan import read_plans
 from ordinoise.app.review.decisions import open_decisions
 from ordinoise.app.review.desk import ReviewDesk
-from ordinoise.app.workflow.audit import audit_file
-from ordinoise.app.workflow.reviewed import reviewed_grades
+from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.verbs.audit import audit_file
 from ordinoise.audit import spot_check
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from app.cli.command import run
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 from ordinoise.app.review.app import _page, review_app
 
 FAST = ("--learner", "mlp", "--jobs", "1", "--seed", "3")

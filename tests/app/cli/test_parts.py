@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from app.cli.command import run
-from app.partitions.parts import table, written
+from app.out_of_core.parts import table, written
 
 
 @pytest.fixture

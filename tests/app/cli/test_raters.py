@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 from app.cli.command import files_below, run
 from app.ratings import RATERS, drawn, export_of, write_export, write_long, write_wide
 from ordinoise import RepeatedLabels
-from ordinoise.app.ratings_record import read_ratings_record
+from ordinoise.app.records.ratings import read_ratings_record
 from ordinoise.estimation import IdentifiabilityWarning, from_wide
 
 LONG = ("--item", "id", "--rater", "who", "--grade", "stars")

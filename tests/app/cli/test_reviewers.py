@@ -9,14 +9,14 @@ import pytest
 
 from app.cli.conftest import request_for
 from app.cli.graded import GRADES, RECORDED, TRUE, write_graded
-from ordinoise.app.history import Repeat
-from ordinoise.app.record import read_record
+from ordinoise.app.finding import reviewer_words
+from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.history import Repeat
+from ordinoise.app.rounds.reviewed import Reviewed
+from ordinoise.app.rounds.settled import training_rows, verified_in
 from ordinoise.app.tables import graded_table
-from ordinoise.app.words import reviewer_words
-from ordinoise.app.workflow.audit import audit_file
-from ordinoise.app.workflow.fit import learn
-from ordinoise.app.workflow.reviewed import Reviewed
-from ordinoise.app.workflow.settled import training_rows, verified_in
+from ordinoise.app.verbs.audit import audit_file
+from ordinoise.app.verbs.fit import learn
 
 
 def _bare(folder: Path, rows: list[int]) -> Path:

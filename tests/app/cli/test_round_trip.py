@@ -12,7 +12,7 @@ import pytest
 
 from app.cli.command import run
 from ordinoise import corrupt, inverse_decay
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 from ordinoise.app.review.decisions import open_decisions
 from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected

@@ -9,9 +9,9 @@ import pytest
 from app.cli.command import run
 from app.cli.conftest import request_for, settle
 from app.cli.graded import GRADES, TRUE, write_graded
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 from ordinoise.app.review.desk import ReviewDesk
-from ordinoise.app.workflow.reviewed import reviewed_grades
+from ordinoise.app.rounds.reviewed import reviewed_grades
 
 
 @pytest.fixture

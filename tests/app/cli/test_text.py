@@ -10,7 +10,7 @@ import pytest
 
 from app.cli.command import run
 from ordinoise import OrdinalClassifier
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 from ordinoise.classifiers.blend.table import Table
 
 pytestmark = pytest.mark.usefixtures("few_models")

@@ -14,7 +14,7 @@ import pytest
 from app.cli.command import run
 from ordinoise import corrupt, inverse_decay
 from ordinoise.app.cli import VERBS
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 
 pytestmark = pytest.mark.usefixtures("few_models")
 
@@ -258,7 +258,7 @@ def test_reviewed_grades_are_trusted_by_the_next_fit(folder: Path, tmp_path: Pat
 
 @pytest.mark.slow
 def test_the_page_can_have_the_noise_estimated_again(folder: Path) -> None:
-    from ordinoise.app.workflow.review import refit_of
+    from ordinoise.app.verbs.review import refit_of
 
     record = read_record(folder / "audit")
     rows = [suspect.row for suspect in record.suspects[:30]]

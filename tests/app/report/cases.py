@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.app.record import AuditRecord, Contribution, Similar, Suspect, WordContribution
+from ordinoise.app.records.audit import AuditRecord, Contribution, Similar, Suspect, WordContribution
 from ordinoise.app.report import Findings
 from ordinoise.audit import issues_from_probabilities
 from ordinoise.columns.findings import ColumnFindings

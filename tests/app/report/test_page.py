@@ -15,7 +15,7 @@ import pytest
 
 from app.report.cases import DOUBTS, findings, too_few_rows, with_noise
 from app.report.pages import Page
-from ordinoise.app.record import WordContribution
+from ordinoise.app.records.audit import WordContribution
 from ordinoise.app.report import Findings, contents, report_html, write_report
 from ordinoise.app.report.suspects import _pieces
 from ordinoise.app.report.words import shortened

@@ -9,7 +9,7 @@ import pytest
 
 from app.report.cases import DOUBTS, findings, slipping, too_few_rows, with_noise
 from ordinoise._text import percent
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.report.action import Baseline, baseline_of, steps_of
 from ordinoise.app.report.axis import ScoreAxis
 from ordinoise.app.report.certainty import MEANINGS, certainty_of

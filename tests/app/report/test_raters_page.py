@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from app.ratings import RATERS, write_long
-from ordinoise.app.ratings_record import RatersRecord
+from ordinoise.app.records.ratings import RatersRecord
 from ordinoise.app.report.rater_words import agreement_words
 from ordinoise.app.report.raters import SECTIONS, Counts, contents_of, write_raters_report
-from ordinoise.app.workflow.raters import find_consensus
-from ordinoise.app.workflow.ratings_files import ratings_record, report_counts
-from ordinoise.app.workflow.request import RatingsRequest
+from ordinoise.app.verbs.raters import find_consensus
+from ordinoise.app.verbs.ratings_files import ratings_record, report_counts
+from ordinoise.app.verbs.request import RatingsRequest
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 from app.review.client import Client
 from app.review.sample import sample_audit
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.records.audit import AuditRecord
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ordinoise._validation import Floats
-from ordinoise.app.record import AuditRecord, Contribution, Similar, Suspect, WordContribution, write_record
-from ordinoise.app.workflow.request import Request
+from ordinoise.app.records.audit import AuditRecord, Contribution, Similar, Suspect, WordContribution, write_record
+from ordinoise.app.verbs.request import Request
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.review.client import Client
 from app.review.sample import CLASSES, noise_of, sample_audit
-from ordinoise.app.record import AuditRecord, write_record
+from ordinoise.app.records.audit import AuditRecord, write_record
 from ordinoise.app.review import RefitOutcome, open_decisions
 from ordinoise.app.tables import delimiter_of, digest_of, read_stored, read_text, write_table
 

@@ -14,8 +14,8 @@ from app.review.sample import CLASSES, noise_of, sample_audit
 from app.review.server import Server
 from browser import browser
 from ordinoise._text import NOTHING, percent
-from ordinoise.app.plan import Plan, write_plan
-from ordinoise.app.record import AuditRecord, Similar, Suspect
+from ordinoise.app.records.audit import AuditRecord, Similar, Suspect
+from ordinoise.app.records.plan import Plan, write_plan
 from ordinoise.app.review import RefitOutcome, in_words, open_decisions
 from ordinoise.app.tables import read_text
 from ordinoise.noise import Noise

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from app.review.server import TOKEN, Server
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.review import connections
 from ordinoise.app.review.guard import CSRF_HEADER, HEADERS, derived
 

@@ -117,7 +117,7 @@ def test_the_browser_is_given_no_secret_and_the_terminal_a_whole_address(
     opened: list[str] = []
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("webbrowser.open", opened.append)
-    monkeypatch.setattr("ordinoise.app.workflow.review.refit_of", lambda _: stand_in)
+    monkeypatch.setattr("ordinoise.app.verbs.review.refit_of", lambda _: stand_in)
     monkeypatch.setattr(uvicorn.Server, "run", visit)
     monkeypatch.setenv("COLUMNS", "40")
     with pytest.raises(SystemExit) as end:

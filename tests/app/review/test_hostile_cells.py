@@ -18,7 +18,7 @@ from app.review.pages import ReviewPage
 from app.review.sample import sample_audit
 from app.review.server import Server
 from browser import browser
-from ordinoise.app.record import (
+from ordinoise.app.records.audit import (
     AuditRecord,
     Contribution,
     Similar,

@@ -14,7 +14,7 @@ from app.cli.graded import GRADES, TRUE, write_graded
 from app.review.pages import ReviewPage
 from app.review.server import Server
 from browser import browser
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 from ordinoise.app.review.reasons import grade_keys
 
 pytestmark = pytest.mark.slow

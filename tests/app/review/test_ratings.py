@@ -17,10 +17,10 @@ from app.review.client import Client
 from app.review.pages import FAINT_TEXTS, NAMELESS, ReviewPage
 from app.review.server import Server
 from browser import browser
-from ordinoise.app.ratings_record import RatedItem, RatersRecord, read_ratings_record
+from ordinoise.app.records.ratings import RatedItem, RatersRecord, read_ratings_record
 from ordinoise.app.review import open_decisions
 from ordinoise.app.review.reasons import item_reasons
-from ordinoise.app.workflow.review import refit_of
+from ordinoise.app.verbs.review import refit_of
 
 
 @pytest.fixture(scope="module")

@@ -96,7 +96,7 @@ def test_a_second_server_of_an_audit_ends_with_a_sentence_that_names_the_first(a
 def test_the_command_ends_with_that_sentence(
     audit: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("ordinoise.app.workflow.review.refit_of", lambda _: stand_in)
+    monkeypatch.setattr("ordinoise.app.verbs.review.refit_of", lambda _: stand_in)
     with held(audit, "http://127.0.0.1:4000"), pytest.raises(SystemExit) as end:
         main(["review", str(audit), "--no-browser"])
     assert end.value.code == 2

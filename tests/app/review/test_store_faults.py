@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.review.client import Client
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.review import DecisionStore
 from ordinoise.app.review.decisions import ReusedKeyError, StoreError
 

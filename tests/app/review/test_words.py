@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from app.review.sample import CLASSES, MATRIX, noise_of
 from ordinoise._text import percent
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.review import RefitOutcome, in_words
 from ordinoise.app.review.reasons import grade_keys, reasons
 from ordinoise.noise import Noise

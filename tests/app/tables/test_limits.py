@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 from ordinoise import load_model
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 from ordinoise.app.tables import digest_of, read_table, reader, source
 from ordinoise.classifiers.saving import FORMAT_VERSION
 

@@ -12,11 +12,11 @@ import pytest
 from app.cli.command import run
 from app.review.sample import sample_audit
 from ordinoise import adjacent, corrupt
-from ordinoise.app.record import read_record
+from ordinoise.app.records.audit import read_record
 from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected
 from ordinoise.app.tables import digest_of, read_table, suggested_tasks, tasks_with
-from ordinoise.app.workflow.audit import _label_studio_tasks
+from ordinoise.app.verbs.audit import _label_studio_tasks
 
 GRADES = ("low", "fair", "good")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ordinoise._text import TextTable
     from ordinoise.app.tables import GradedTable
-    from ordinoise.paper.runs import Failure, StoredResult
+    from ordinoise.jobs import Failure, StoredResult
 
 # Output to a file or a pipe is this wide, meant to hold our tables; a round number, chosen by no run.
 PIPE_WIDTH = 130

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from ordinoise._text import NOTHING, TextTable, percent
 from ordinoise.app.cli._console import console, rich_table, say
-from ordinoise.app.words import NOTHING_FOUND, certified_words, finds_no_slips, left_out_words, reviewer_words
+from ordinoise.app.finding import NOTHING_FOUND, certified_words, finds_no_slips, left_out_words, reviewer_words
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from ordinoise._validation import Floats
-    from ordinoise.app.plan import Plan
-    from ordinoise.app.record import AuditRecord
+    from ordinoise.app.records.audit import AuditRecord
+    from ordinoise.app.records.plan import Plan
     from ordinoise.app.report.action import Baseline
     from ordinoise.noise import Noise, NoiseProperties
     from ordinoise.scoring import CorrectedScore, Evaluation

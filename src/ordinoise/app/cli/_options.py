@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from ordinoise.app.workflow.request import CorruptionRequest, JudgeRequest, RatingsRequest, Request
+from ordinoise.app.verbs.request import CorruptionRequest, JudgeRequest, RatingsRequest, Request
 
 Json = Annotated[bool, Parameter(help="Print the result as JSON.")]
 # Every field of the class becomes an option of the verb.

@@ -37,7 +37,7 @@ def predict_several(
     others: Mapping[str, Any],
 ) -> None:
     """Grade a folder of Parquet files, and print what was written."""
-    from ordinoise.app.workflow.partitions.prediction import predict_parts
+    from ordinoise.app.out_of_core.prediction import predict_parts
 
     refuse_for_parts(**others)
     if out is None:

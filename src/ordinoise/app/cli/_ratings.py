@@ -12,9 +12,9 @@ from ordinoise.app.cli._console import console, rich_table, say
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ordinoise.app.ratings_record import RatersRecord
+    from ordinoise.app.records.ratings import RatersRecord
     from ordinoise.app.tables.ratings import RatingsTable
-    from ordinoise.app.workflow.raters import Consensus
+    from ordinoise.app.verbs.raters import Consensus
 
 SHOWN_ITEMS, SHOWN_RATERS = 10, 10  # round numbers, chosen by no run; all of them are in the CSV files
 TITLES = {
@@ -119,7 +119,7 @@ def _show_raters(screen: Console, record: RatersRecord) -> None:
 
 
 def _show_items(screen: Console, record: RatersRecord) -> None:
-    from ordinoise.app.workflow.ratings_files import given_words
+    from ordinoise.app.verbs.ratings_files import given_words
 
     found = record.suspects[:SHOWN_ITEMS]
     if not found:

@@ -44,13 +44,13 @@ def audit(
 
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
-    from ordinoise.app.workflow.audit import TASKS, audit_file
-    from ordinoise.app.workflow.partitions.files import is_partitioned
-    from ordinoise.app.workflow.reviewed import reviewed_grades
+    from ordinoise.app.out_of_core.files import is_partitioned
+    from ordinoise.app.rounds.reviewed import reviewed_grades
+    from ordinoise.app.verbs.audit import TASKS, audit_file
 
     show, labels = show_table(is_quiet=json), "labels.csv"
     if is_partitioned(request.file):
-        from ordinoise.app.workflow.partitions.verbs import LABELS, audit_parts
+        from ordinoise.app.out_of_core.verbs import LABELS, audit_parts
 
         refuse_for_parts(reviewed=reviewed, label_studio=label_studio)
         labels = LABELS

@@ -44,7 +44,7 @@ def check(
     as_number("max-wrong", max_wrong, 0.0, 1.0)
     if junit is not None:
         refuse_existing("junit", junit)
-    from ordinoise.app.workflow.check import FAILED, PASSED, checked_record, junit_xml, verdict_of
+    from ordinoise.app.rounds.check import FAILED, PASSED, checked_record, junit_xml, verdict_of
 
     record = checked_record(request, reviewed, on_table=show_table(is_quiet=json), verbose=True)
     verdict = verdict_of(record, max_wrong)

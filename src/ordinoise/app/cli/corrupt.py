@@ -19,7 +19,7 @@ def corrupt(request: CorruptionOptions, *, out: Path, json: Json = False) -> Non
     """
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import matrix_table, print_json
-    from ordinoise.app.workflow.corruption import corrupt_file
+    from ordinoise.app.verbs.corruption import corrupt_file
 
     done = corrupt_file(request, out)
     if json:

@@ -43,7 +43,7 @@ def data(
         else:
             console().print(catalogue_table())
         return
-    from ordinoise.app.workflow.catalogue import write_dataset
+    from ordinoise.app.verbs.catalogue import write_dataset
 
     entry = write_dataset(name, out, data_dir=data_dir, fetch=fetch)
     if json:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ordinoise.app.workflow.demo import DemoResult
+    from ordinoise.app.verbs.demo import DemoResult
 
 
 def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0, json: Json = False) -> None:
@@ -40,7 +40,7 @@ def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0, json: Json
     console.print("[bold]ordinoise demo[/]: four ordered grades in the plane, labels corrupted by known noise.")
     console.print("The first fit compiles the network (once per machine); later fits take a fraction of a second.\n")
     with Progress(console=console, transient=True) as progress:
-        from ordinoise.app.workflow.demo import CONTESTANTS, run_demo
+        from ordinoise.app.verbs.demo import CONTESTANTS, run_demo
 
         task = progress.add_task("fitting", total=splits * len(CONTESTANTS))
         result = run_demo(out / "panels.png", splits, seed, on_fit=lambda: progress.advance(task))

@@ -42,7 +42,7 @@ def evaluate(
     """
     from ordinoise.app.cli._console import console
     from ordinoise.app.cli._findings import print_json, show_belief, show_scores
-    from ordinoise.app.workflow.model import evaluate_file
+    from ordinoise.app.verbs.model import evaluate_file
 
     scores, baseline = evaluate_file(
         model,

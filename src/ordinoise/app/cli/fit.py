@@ -28,14 +28,14 @@ def fit(
     from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
 
     refuse_existing("out", out)
+    from ordinoise.app.out_of_core.files import is_partitioned
     from ordinoise.app.report.action import baseline_of
-    from ordinoise.app.workflow.model import fit_file
-    from ordinoise.app.workflow.partitions.files import is_partitioned
-    from ordinoise.app.workflow.reviewed import reviewed_grades
+    from ordinoise.app.rounds.reviewed import reviewed_grades
+    from ordinoise.app.verbs.model import fit_file
 
     show = show_table(is_quiet=json)
     if is_partitioned(request.file):
-        from ordinoise.app.workflow.partitions.verbs import fit_parts
+        from ordinoise.app.out_of_core.verbs import fit_parts
 
         refuse_for_parts(reviewed=reviewed)
         found, record = fit_parts(request, out, on_table=show, on_stage=show_stage(is_quiet=json))

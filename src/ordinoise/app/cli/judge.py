@@ -31,7 +31,7 @@ def judge(request: JudgeOptions, *, out: Path = Path("judged"), json: Json = Fal
     refuse_existing("out", out)
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import print_json
-    from ordinoise.app.workflow.judge import judge_file
+    from ordinoise.app.verbs.judge import judge_file
 
     found = judge_file(request, out)
     if json:

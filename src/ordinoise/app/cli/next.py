@@ -42,7 +42,7 @@ def next_rows(
     from ordinoise._validation import as_count, as_number, complain
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import print_json, show_plan_of_rows
-    from ordinoise.app.workflow.next import plan_next
+    from ordinoise.app.rounds.next import plan_next
 
     as_count("budget", budget, 1)
     if spot_check and repeat:

@@ -21,13 +21,13 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
     from ordinoise.app.cli._console import console, show_stage, show_table
     from ordinoise.app.cli._findings import print_json, show_matrix, show_rate
     from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
-    from ordinoise.app.workflow.fit import estimate
-    from ordinoise.app.workflow.partitions.files import is_partitioned
-    from ordinoise.app.workflow.reviewed import reviewed_grades
+    from ordinoise.app.out_of_core.files import is_partitioned
+    from ordinoise.app.rounds.reviewed import reviewed_grades
+    from ordinoise.app.verbs.fit import estimate
 
     show, trusted = show_table(is_quiet=json), None
     if is_partitioned(request.file):
-        from ordinoise.app.workflow.partitions.verbs import estimate_parts
+        from ordinoise.app.out_of_core.verbs import estimate_parts
 
         refuse_for_parts(reviewed=reviewed)
         table, found = estimate_parts(request, on_table=show, on_stage=show_stage(is_quiet=json))

@@ -30,7 +30,7 @@ def plan(*, classes: int, rate: float = 0.15, noise: Path | None = None, json: J
     if noise is None:
         matrix = inverse_decay(classes, rate)
     else:
-        from ordinoise.app.workflow.fit import matrix_from
+        from ordinoise.app.verbs.fit import matrix_from
 
         matrix = matrix_from(noise, classes)
     properties = noise_properties(matrix)

@@ -54,8 +54,8 @@ def predict(
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import print_json
     from ordinoise.app.cli._parts import predict_several, refuse_scheduler
-    from ordinoise.app.workflow.model import predict_file, write_predictions
-    from ordinoise.app.workflow.partitions.files import is_partitioned
+    from ordinoise.app.out_of_core.files import is_partitioned
+    from ordinoise.app.verbs.model import predict_file, write_predictions
 
     if is_partitioned(file):
         predict_several(

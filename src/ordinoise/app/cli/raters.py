@@ -40,7 +40,7 @@ def raters(
 
     refuse_existing("out", out)
     as_count("items", items, 1)
-    from ordinoise.app.workflow.raters import rate_file
+    from ordinoise.app.verbs.raters import rate_file
 
     with step_progress("fitting the raters") as on_step:
         found, record = rate_file(

@@ -28,7 +28,7 @@ def review(
         Print the address without opening a browser.
     """
     from ordinoise.app.review.serve import serve
-    from ordinoise.app.workflow.review import refit_of
+    from ordinoise.app.verbs.review import refit_of
 
     def show(address: str) -> None:
         if json:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ordinoise._text import NOTHING, percent
 from ordinoise._validation import Ints
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.report.words import counted, number, printable, shortened
 from ordinoise.audit.certificate import spot_check
 from ordinoise.scoring.metrics import METRICS, ranked_probability_score

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from ordinoise._text import percent
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.report.sentences import is_clean
 from ordinoise.app.report.words import count, counted, printable
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.finding import finds_no_slips
+from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.report import charts
 from ordinoise.app.report.action import Baseline, Step, baseline_of, steps_of
 from ordinoise.app.report.axis import ScoreAxis, score_axis, unreachable
@@ -38,7 +39,6 @@ from ordinoise.app.report.words import (
     number,
     shortened,
 )
-from ordinoise.app.words import finds_no_slips
 from ordinoise.noise.cells import MatrixTable, matrix_table
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.evaluation import Evaluation

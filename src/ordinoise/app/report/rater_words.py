@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ordinoise._text import percent
-from ordinoise.app.ratings_record import RatersRecord
+from ordinoise.app.records.ratings import RatersRecord
 from ordinoise.app.report.words import count, counted, listed, number, printable
 
 MEASURES = {

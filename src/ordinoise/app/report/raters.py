@@ -9,7 +9,7 @@ from typing import Any
 
 from ordinoise._files import write_whole
 from ordinoise._text import percent
-from ordinoise.app.ratings_record import RatedItem, RatersRecord
+from ordinoise.app.records.ratings import RatedItem, RatersRecord
 from ordinoise.app.report.contents import shown_settings
 from ordinoise.app.report.page import rendered
 from ordinoise.app.report.rater_charts import agreement_chart, raters_chart

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinoise._text import NOTHING, percent
-from ordinoise.app.history import Round
-from ordinoise.app.record import AuditRecord
+from ordinoise.app.finding import NOTHING_FOUND, certified_words, left_out_words, reviewer_words
+from ordinoise.app.records.audit import AuditRecord
+from ordinoise.app.records.history import Round
 from ordinoise.app.report.action import Baseline
 from ordinoise.app.report.matrix import RARE, Directions
 from ordinoise.app.report.words import count, counted, grades_in_words, number, printable, shortened
-from ordinoise.app.words import NOTHING_FOUND, certified_words, left_out_words, reviewer_words
 from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.metrics import CorrectedScore
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ordinoise._text import percent
-from ordinoise.app.record import AuditRecord, Contribution, Suspect
+from ordinoise.app.records.audit import AuditRecord, Contribution, Suspect
 from ordinoise.app.report.words import NAME_LENGTH, number, printable, shortened
 from ordinoise.columns.findings import ColumnFindings
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from ordinoise._files import regular_content
 from ordinoise._validation import complain
-from ordinoise.app.ratings_record import RatersRecord
+from ordinoise.app.records.ratings import RatersRecord
 from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import Corrected, placed
 from ordinoise.app.tables import digest_of, read_text, write_table

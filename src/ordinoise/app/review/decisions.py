@@ -21,8 +21,8 @@ from ordinoise.app.review.events import Event, RowState, states
 from ordinoise.app.review.presence import Presence
 
 if TYPE_CHECKING:
-    from ordinoise.app.ratings_record import RatersRecord
-    from ordinoise.app.record import AuditRecord
+    from ordinoise.app.records.audit import AuditRecord
+    from ordinoise.app.records.ratings import RatersRecord
 
 DECISIONS = "decisions.sqlite"
 APPLICATION_ID = 0x6F726472
@@ -58,7 +58,7 @@ def open_decisions(folder: str | os.PathLike[str], record: AuditRecord | RatersR
     record : AuditRecord or RatersRecord, optional
         Its record; read from the folder by default.
     """
-    from ordinoise.app.ratings_record import read_any_record  # slow to import, and not needed by DecisionStore
+    from ordinoise.app.records.ratings import read_any_record  # slow to import, and not needed by DecisionStore
 
     record = record or read_any_record(Path(folder))
     subject = json.dumps([record.digest, record.target, list(record.classes)])

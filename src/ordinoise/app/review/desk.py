@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from ordinoise._validation import complain
-from ordinoise.app.plan import NO_GRADE, Plan, read_plans, repeats_of
-from ordinoise.app.ratings_record import RatedItem, RatersRecord, read_any_record
-from ordinoise.app.record import Suspect
+from ordinoise.app.records.audit import Suspect
+from ordinoise.app.records.plan import NO_GRADE, Plan, read_plans, repeats_of
+from ordinoise.app.records.ratings import RatedItem, RatersRecord, read_any_record
 from ordinoise.app.review.consensus import write_reviewed
 from ordinoise.app.review.decisions import open_decisions
 from ordinoise.app.review.events import Event

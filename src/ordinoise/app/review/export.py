@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from ordinoise._validation import complain
-from ordinoise.app.record import AuditRecord, Suspect
+from ordinoise.app.records.audit import AuditRecord, Suspect
 from ordinoise.app.review.events import RowState
 from ordinoise.app.tables import (
     delimiter_of,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ordinoise._text import percent
 
 if TYPE_CHECKING:
-    from ordinoise.app.ratings_record import RatedItem, RatersRecord
-    from ordinoise.app.record import AuditRecord, Suspect
+    from ordinoise.app.records.audit import AuditRecord, Suspect
+    from ordinoise.app.records.ratings import RatedItem, RatersRecord
 
 # An error is called rare or occasional below these shares of the true grade's labels, common above; round numbers,
 # chosen by no run.

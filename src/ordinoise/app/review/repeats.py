@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from ordinoise.app.history import Repeat
+from ordinoise.app.records.history import Repeat
 from ordinoise.app.review.events import Event, RowState, states
 
 Repeats = Mapping[int, int]

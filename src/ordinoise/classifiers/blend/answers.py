@@ -10,7 +10,7 @@ import numpy as np
 from ordinoise._validation import Floats, Ints
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import FLOOR, Blend
-from ordinoise.labels import as_decision, decide
+from ordinoise.decisions import as_decision, decide
 from ordinoise.noise import Noise
 
 NEGLIGIBLE = 1e-3

@@ -15,7 +15,6 @@ from ordinoise.classifiers._lightgbm import trained_by_lightgbm
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.models import Model, NetworkModel, SparseModel, TreesModel
 from ordinoise.classifiers.blend.table import Coding, Table
-from ordinoise.crossfit import automatic_batch_size, center_and_scale
 from ordinoise.learners.boosting import OBJECTIVES, BoosterSettings, Ensemble, Sample
 from ordinoise.learners.boosting import train as grow
 from ordinoise.learners.mlp import (
@@ -33,6 +32,8 @@ from ordinoise.learners.mlp import (
 )
 from ordinoise.learners.mlp.convex import MANY_ROWS as MANY_TEXTS
 from ordinoise.noise.record import implied_shares
+from ordinoise.standardize import center_and_scale
+from ordinoise.steps import automatic_batch_size
 
 CLASS_SHARES = "class shares"
 MANY_ROWS = 100_000

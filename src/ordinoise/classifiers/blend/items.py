@@ -17,7 +17,8 @@ from scipy.stats import binom
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.classifiers.blend.data import Recorded, record_matrices
 from ordinoise.classifiers.blend.mixture import Blend
-from ordinoise.labels import VerifiedRanks, decide, distinct
+from ordinoise.decisions import decide
+from ordinoise.labels import VerifiedRanks, distinct
 from ordinoise.noise import Noise
 
 if TYPE_CHECKING:

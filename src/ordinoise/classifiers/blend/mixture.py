@@ -20,7 +20,7 @@ from ordinoise.classifiers.blend.finished import FinishedFits
 from ordinoise.classifiers.blend.lineup import LARGE_TABLE
 from ordinoise.classifiers.blend.models import Model
 from ordinoise.classifiers.blend.table import DENSE_ROWS, Table
-from ordinoise.crossfit import n_workers
+from ordinoise.threads import n_workers
 
 FEWEST_KEPT, LEAST_SECONDS = 2000, 0.5
 """Rows and time from which on a fit is kept in a file: round numbers, well above what the file costs."""

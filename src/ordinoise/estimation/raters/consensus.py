@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.decisions import decide
 from ordinoise.estimation.raters.average import Trial, with_prior
 from ordinoise.estimation.raters.ratings import Votes
-from ordinoise.labels import decide
 
 DEFERENCE = 0.05
 """Without names, and where hidden ratings speak for the consensus, the median of the grades stands unless the expected

@@ -26,6 +26,7 @@ from ordinoise._validation import (
 )
 from ordinoise._warning import warn_caller
 from ordinoise.crossfit import stratified_folds
+from ordinoise.decisions import decide
 from ordinoise.estimation.base import IdentifiabilityWarning
 from ordinoise.estimation.raters.average import FAMILIES, Average, believed_prior, fit_average, refit
 from ordinoise.estimation.raters.consensus import CONFIRMED, consensus_without_names, nearer_than_vote, within
@@ -39,7 +40,7 @@ from ordinoise.estimation.raters.summary import (
     doubts,
     rater_summaries,
 )
-from ordinoise.labels import as_column, as_groups, decide, distinct, ordered_classes, ranks_of
+from ordinoise.labels import as_column, as_groups, distinct, ordered_classes, ranks_of
 from ordinoise.noise.record import Noise, estimated_noise
 
 N_FOLDS = 5  # a convention, chosen by no run

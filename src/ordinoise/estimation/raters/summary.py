@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.estimate import Estimate
 from ordinoise.estimation.raters.average import Average
 from ordinoise.estimation.raters.matrices import Stop, fit_matrices
 from ordinoise.estimation.raters.perception import (
@@ -34,18 +35,6 @@ SHARED_BIAS = Doubt(
     "a bias that all raters share leaves no trace in their disagreement: the scale is what the typical rater means by "
     "it, and only verified grades can show more",
 )
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A number with the ends of its interval."""
-
-    value: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.value:.2f} ({self.low:.2f} to {self.high:.2f})"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.crossfit import combined
+from ordinoise.decisions import combined
 from ordinoise.estimation.score.curve import N_GROUPS, BinnedScores
 from ordinoise.estimation.score.likelihood import FEWEST_IN_A_BIN, MOST_BINS
 

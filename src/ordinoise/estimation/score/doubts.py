@@ -8,8 +8,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.decisions import decide
 from ordinoise.estimation.score.specification import MOST_ROWS, predictable_surprise
-from ordinoise.labels import decide
 from ordinoise.noise import Doubt
 
 if TYPE_CHECKING:

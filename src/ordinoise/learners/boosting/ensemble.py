@@ -12,7 +12,7 @@ import numpy as np
 
 from ordinoise._sparse import as_csr, is_sparse
 from ordinoise._validation import Floats, as_choice, as_count, as_floats, complain
-from ordinoise.crossfit import n_processors
+from ordinoise.threads import n_processors
 
 from .objective import OBJECTIVES
 from .trees import MOST, Trees

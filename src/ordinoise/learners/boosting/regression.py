@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.crossfit import n_workers
+from ordinoise.threads import n_workers
 
 N_TREES = 40
 SETTINGS: dict[str, Any] = {

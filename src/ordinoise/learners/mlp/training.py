@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import as_count, as_labels, as_same_length, as_weights, complain
-from ordinoise.crossfit import average_weight
+from ordinoise.steps import average_weight
 
 from ._workspace import Workspace
 from .layout import Float32s

@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ordinoise.crossfit import average_weight
 from ordinoise.learners.torch.team import Team
+from ordinoise.steps import average_weight
 
 Weights = dict[str, Tensor]
 

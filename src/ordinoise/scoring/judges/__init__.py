@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from ordinoise._validation import Floats, as_count, as_generator, as_number
-from ordinoise.estimation.raters.summary import Estimate
+from ordinoise.estimate import Estimate
 from ordinoise.noise.record import Doubt, Noise
 from ordinoise.scoring.judges.advice import more_to_halve, next_rows
 from ordinoise.scoring.judges.estimate import Counts, Means, estimated_means, intervals

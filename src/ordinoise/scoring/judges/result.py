@@ -8,7 +8,7 @@ from typing import Any
 
 from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints
-from ordinoise.estimation.raters.summary import Estimate
+from ordinoise.estimate import Estimate
 from ordinoise.noise import Noise
 from ordinoise.noise.record import Doubt
 

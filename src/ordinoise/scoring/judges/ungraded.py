@@ -8,7 +8,7 @@ import numpy as np
 
 from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.estimation.raters.summary import Estimate
+from ordinoise.estimate import Estimate
 from ordinoise.noise.record import Doubt, Noise
 from ordinoise.scoring.judges.grades import Grades, grade_names
 from ordinoise.scoring.judges.result import ALIKE, SystemScore

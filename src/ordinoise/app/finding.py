@@ -1,0 +1,60 @@
+"""Sentences that the terminal and the pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ordinoise._text import percent
+from ordinoise.columns.findings import ColumnFindings
+from ordinoise.columns.names import LISTED
+
+if TYPE_CHECKING:
+    from ordinoise.app.records.audit import AuditRecord
+    from ordinoise.noise import Noise
+
+NOTHING_FOUND = "Nothing can be found from these columns: they say next to nothing about the grade."
+SHOWN_AS_WHOLE = 0.9995  # a share that a table of whole percentages and tenths shows as 100 %
+
+
+def finds_no_slips(noise: Noise) -> bool:
+    """Whether the estimate has every grade recorded right, while slips to neighboring grades cannot be ruled out.
+
+    Such a matrix, with intervals of no width, would contradict the range of wrong grades beside it.
+    """
+    is_identity = bool((noise.matrix.diagonal() >= SHOWN_AS_WHOLE).all())
+    return is_identity and noise.source == "estimated" and noise.answer != "corrected"
+
+
+def certified_words(record: AuditRecord) -> str:
+    """What the last spot check shows, and what that means for the grades that are left; empty without one."""
+    found = record.spot_check
+    if found is None or record.certified is None:
+        return ""
+    most, share = f"{record.certified:,}", percent(record.certified / max(record.n_left, 1))
+    return f"Spot check: {found}. So at most {most} of the remaining {record.n_left:,} are wrong ({share})."
+
+
+def reviewer_words(record: AuditRecord) -> str:
+    """How often reviewers err themselves, by rows that they graded twice; empty without any."""
+    if not record.repeats:
+        return ""
+    from ordinoise.audit.certificate import repeat_error  # here: a prediction needs none of it
+
+    n_repeated = len(record.repeats)
+    share, low, high = repeat_error(n_repeated, record.n_differing)
+    twice = f"{n_repeated:,} rows were graded twice, blind; {record.n_differing:,} differed"
+    error = f"about {percent(share)} of a reviewer's grades are wrong ({percent(low)} to {percent(high)})"
+    if not record.n_differing:  # "about 0%" would contradict the number of settled grades that are expected to be wrong
+        error = f"at most {percent(high)} of a reviewer's grades are wrong"
+    n_wrong = f"{record.settled_wrong:,.1f}" if record.settled_wrong < 10 else f"{record.settled_wrong:,.0f}"
+    return f"{twice}: {error}, some {n_wrong} of the {len(record.settled):,} settled ones."
+
+
+def left_out_words(columns: Sequence[ColumnFindings]) -> str:
+    """Which columns were left out and why, or that none was, and what to do."""
+    if not columns:
+        return "None was left out. Add columns that the grade depends on."
+    named = "; ".join(f"{column.name!r} ({column.note})" for column in columns[:LISTED])
+    more = f" and {len(columns) - LISTED} more" if len(columns) > LISTED else ""
+    return f"Left out: {named}{more}. Add columns that the grade depends on."

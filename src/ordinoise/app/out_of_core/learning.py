@@ -1,0 +1,279 @@
+"""The course of a run over parts: survey, models that trust the labels, noise, models that correct for it, answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ordinoise._validation import Floats, Ints, complain
+from ordinoise.app.out_of_core.files import Part, parquet_files, parts_of, state_of
+from ordinoise.app.out_of_core.judging import Matrix, plain
+from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, merged, scores_at
+from ordinoise.app.out_of_core.survey import (
+    SampleTable,
+    Survey,
+    check_features,
+    read_sample,
+    sample_table,
+)
+from ordinoise.app.out_of_core.tasks import (
+    FIRST,
+    FitTask,
+    SampleArrays,
+    ScoreTask,
+    SurveyTask,
+    probabilities_of,
+    read_models,
+    score_file,
+    standard_errors,
+    write_cells,
+)
+from ordinoise.app.out_of_core.texts import Features, features_in, read_texts
+from ordinoise.app.out_of_core.work import Work, working
+from ordinoise.app.tables import GradedTable
+from ordinoise.app.tables.target import Classes
+from ordinoise.app.verbs.fit import check_request, noise_of
+from ordinoise.app.verbs.request import Request
+from ordinoise.classifiers.blend.answers import CHEAPER, LIKELIER, answered, may_correct, with_first_answer
+from ordinoise.classifiers.grown import evenly
+from ordinoise.columns.names import as_column
+from ordinoise.estimation.score.cells import ScoreCells
+from ordinoise.estimation.score.estimator import noise_from_counts
+from ordinoise.learners.boosting import Ensemble
+from ordinoise.noise import Noise
+
+SECOND = "corrected"
+NOTHING_LEARNED = "the columns do not predict the grade better than the class shares"
+OnTable = Callable[[GradedTable], None]
+
+
+@contextmanager
+def work_on(request: Request, place: Path, on_stage: Callable[[str], None]) -> Iterator[Work]:
+    """Work on what is requested, beside `place`."""
+    wanted = state_of(parquet_files(request.file)), request.target, sorted(request.settings().items())
+    with working(place, wanted, request.jobs, request.scheduler, on_stage) as work:
+        yield work
+
+
+@dataclass(frozen=True, eq=False)
+class Surveyed:
+    """A surveyed table: its plan, its facts and its sample."""
+
+    request: Request
+    plan: Plan
+    survey: Survey
+    sample: pl.DataFrame
+    sample_rows: Ints
+    digest: str
+
+    def table(self, sample: pl.DataFrame, rows: Ints) -> SampleTable:
+        """The graded rows among some rows, as the table of a file."""
+        return sample_table(
+            self.request, self.survey, self.plan.classes, self.plan.n_graded, sample, rows, self.digest
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Graded rows in memory: the table, their features as trees read them, ranks and folds."""
+
+    table: SampleTable
+    features: Features
+    labelled: Labelled
+
+    def probabilities(self, models: Sequence[Ensemble]) -> Floats:
+        """Class probabilities of each row by the model that did not see it."""
+        folds = self.labelled.folds
+        features, scores = self.features.held_out(folds), np.empty(len(folds))
+        for fold, model in enumerate(models):
+            scores[folds == fold] = model.scores(features[folds == fold])[:, 0]
+        return probabilities_of(models, scores, folds)
+
+
+def rows_in(known: Surveyed, folder: Path, sample: pl.DataFrame, rows: Ints) -> Rows:
+    """The graded ones of some rows."""
+    labelled = known.plan.labels_of(sample, rows)
+    graded = labelled.ranks >= 0
+    kept = Labelled(*(getattr(labelled, name)[graded] for name in ("rows", "ranks", "keys", "folds")))
+    features = features_in(known.plan, folder, sample.filter(pl.Series(graded)), kept.rows)
+    return Rows(known.table(sample, rows), features, kept)
+
+
+def survey_of(request: Request, work: Work, on_table: OnTable) -> tuple[Surveyed, Rows]:
+    """One pass over the parts; writes the plan and the sample for the workers."""
+    files = parquet_files(request.file)
+    parts, names = parts_of(files)
+    for option in ("target", "group", "rater"):
+        if getattr(request, option) is not None:
+            as_column(option, getattr(request, option), names)
+    n_rows = parts[-1].first + parts[-1].n_rows
+    tasks = [SurveyTask(part, at, request.target, request.group, request.seed, n_rows) for at, part in enumerate(parts)]
+    facts = work.done(tasks, f"reading {len(parts):,} part{'s' * (len(parts) > 1)} of {n_rows:,} rows")
+    survey = Survey.of(facts, n_rows)
+    classes, counts = survey.classes(request.target, request.order)
+    sample, rows = read_sample(work.folder, parts, request.seed)
+    known = _planned(request, survey, parts, classes, counts, sample, rows, state_of(files))
+    known.plan.write(work.folder)
+    if known.plan.columns.texts:
+        read_texts(known.plan, work, sample, known.plan.labels_of(sample, rows))
+    found = rows_in(known, work.folder, sample, rows)
+    SampleArrays(found.features, found.labelled.ranks, found.labelled.folds).write(work.folder)
+    on_table(found.table)
+    return known, found
+
+
+def _planned(
+    request: Request, survey: Survey, parts: Sequence[Part], classes: Classes, counts: tuple[int, ...],
+    sample: pl.DataFrame, rows: Ints, digest: str,
+) -> Surveyed:  # fmt: skip
+    findings = sample_table(request, survey, classes, sum(counts), sample, rows, digest).columns
+    check_features(findings, survey.n_rows)
+    plan = Plan(
+        tuple(parts), request.target, request.group, tuple(classes), findings, survey.coding(findings), counts,
+        request.seed,
+    )  # fmt: skip
+    if plan.n_graded < 2 * N_FOLDS:
+        raise complain("file", f"have at least {2 * N_FOLDS} graded rows in several Parquet files", plan.n_graded)
+    return Surveyed(request, plan, survey, sample, rows, digest)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """The noise with its answer, and the models of all folds that the answer calls for."""
+
+    noise: Noise
+    name: str
+    models: tuple[Ensemble, ...]
+    curves: tuple[tuple[float, ...], ...]
+
+    @cached_property
+    def n_rounds(self) -> list[int]:
+        """Rounds of each model."""
+        return [model.n_rounds for model in self.models]
+
+
+class Course:
+    """The fits of a run, one pass after the other."""
+
+    def __init__(self, known: Surveyed, rows: Rows, work: Work) -> None:
+        self.known, self.rows, self.work = known, rows, work
+        self.plan, self.request = known.plan, known.request
+        self._shares = tuple(count / self.plan.n_graded for count in self.plan.recorded_counts)
+        self.identity = plain(np.eye(self.plan.n_classes))
+
+    def learned(self) -> Learned:
+        """The models that the evidence calls for, or that were asked for."""
+        given = noise_of(self.request.noise, self.plan.n_classes)
+        if not isinstance(given, str):
+            noise = Noise.of(given, self.plan.n_classes).seen_in(self.rows.labelled.ranks)
+            curves = self.fitted(SECOND, plain(noise.matrix))
+            self.scored(SECOND, plain(noise.matrix), baseline=True)
+            return self._result(noise, SECOND, curves)
+        found, curves, has_learned = self._estimated()
+        asked = self.request.answer
+        if asked == "auto" and not has_learned:
+            return self._result(replace(found, answer="trusting", reason=NOTHING_LEARNED), FIRST, curves)
+        gain, later = None, curves
+        if asked != "trusting" and (asked != "auto" or may_correct(found)):
+            later = self.fitted(SECOND, plain(found.matrix))
+            sums, sizes, _ = self.scored(SECOND, plain(found.matrix))
+            gain = standard_errors(sums[0], sizes)
+        noise = answered(asked, found, gain)
+        is_second = gain is not None and noise.answer != "trusting"
+        return self._result(noise, SECOND if is_second else FIRST, later if is_second else curves)
+
+    def noise(self) -> Noise:
+        """The noise alone, with the answer that its doubts call for."""
+        given = noise_of(self.request.noise, self.plan.n_classes)
+        if not isinstance(given, str):
+            return Noise.of(given, self.plan.n_classes).seen_in(self.rows.labelled.ranks)
+        return with_first_answer(self._estimated()[0])
+
+    def _estimated(self) -> tuple[Noise, Any, bool]:
+        """The estimated noise, the curves of the fits, and whether these learned anything."""
+        curves = self.fitted(FIRST, self.identity)
+        sums, sizes, counts = self.scored(FIRST, self.identity, baseline=True)
+        labelled = self.rows.labelled
+        groups = None if self.plan.group is None else np.unique(labelled.keys, return_inverse=True)[1]
+        found = noise_from_counts(
+            self.cells, counts, self._first_probabilities, labelled.ranks,
+            features=_filled(self.rows.features.held_out(labelled.folds)), prior_rate=self.request.prior_rate,
+            random_state=self.request.seed, groups=groups,
+        )  # fmt: skip
+        likelier, cheaper = (standard_errors(one, sizes) for one in sums)
+        return found, curves, likelier >= LIKELIER or cheaper >= CHEAPER
+
+    def fitted(self, name: str, matrix: Matrix) -> tuple[tuple[float, ...], ...]:
+        """Train the models of a pass; their validation losses are returned."""
+        tasks = [FitTask(fold, matrix, name) for fold in range(N_FOLDS)]
+        words = "that trust the grades" if name == FIRST else "that correct for the noise"
+        found = self.work.done(tasks, f"learning {N_FOLDS} models {words}")
+        return tuple(tuple(one["curve"]) for one in found)
+
+    @cached_property
+    def cells(self) -> ScoreCells:
+        """Cells of the score, cut by the first models at quantiles of the sample."""
+        return ScoreCells.from_sample(self._first_probabilities)
+
+    @cached_property
+    def _first_probabilities(self) -> Floats:
+        return self.rows.probabilities(read_models(self.work.folder, FIRST))
+
+    def scored(self, name: str, matrix: Matrix, *, baseline: bool = False) -> tuple[Ints, Ints, Ints]:
+        """Sums of gains by buckets, sizes of the buckets, and counts by cells of the score."""
+        if name == FIRST:
+            write_cells(self.work.folder, name, self.cells)
+        elif baseline:
+            probabilities = self.rows.probabilities(read_models(self.work.folder, name))
+            write_cells(self.work.folder, name, ScoreCells.from_sample(probabilities))
+        shares = self._shares if baseline else ()
+        tasks = [
+            ScoreTask(number, name, matrix, self.request.decision, shares) for number in range(len(self.plan.parts))
+        ]
+        found = self.work.done(tasks, f"scoring {self.plan.n_rows:,} rows")
+        sums, sizes = (np.sum([one[what] for one in found], axis=0) for what in ("sums", "sizes"))
+        counts = np.sum([one["counts"] for one in found], axis=0) if baseline else np.empty(0, dtype=np.int64)
+        return sums, sizes, counts.reshape(-1, self.plan.n_classes)
+
+    def _result(self, noise: Noise, name: str, curves: Any) -> Learned:
+        return Learned(noise, name, read_models(self.work.folder, name), curves)
+
+
+def _filled(features: Floats) -> Floats:
+    """Missing numbers as medians, as an estimate of a table in memory is shown them."""
+    medians = np.nan_to_num(np.nanmedian(features, axis=0))
+    return np.where(np.isnan(features), medians, features)
+
+
+def held_out_probabilities(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> Floats:
+    """Class probabilities of rows in memory by the models that did not see them, from the scores of all rows."""
+    scores = scores_at(known.plan, folder, rows.labelled.rows, partial(score_file, learned.name))
+    return probabilities_of(learned.models, scores, rows.labelled.folds)
+
+
+def check_options(request: Request) -> None:
+    """Refuse bad options, and those that need all rows at once."""
+    check_request(request)
+    if request.learner not in ("auto", "boosting"):
+        raise complain("learner", "be auto or boosting for several Parquet files", repr(request.learner))
+    options = {"embeddings": request.embeddings, "text-model": request.text_model, "item": request.item,
+               "text": request.text, "image": request.image}  # fmt: skip
+    odd = next((name for name, value in options.items() if value), None)
+    if odd is not None:
+        raise complain(odd, "be left out for several Parquet files", repr(str(options[odd])))
+
+
+def union_of(known: Surveyed, more: Sequence[pl.DataFrame], rows: Ints) -> tuple[pl.DataFrame, Ints]:
+    """The sample and more rows, every row once, in the order of the table; with text fewer, as it is read again."""
+    some = evenly(len(known.sample_rows)) if known.plan.columns.texts else slice(None)
+    both = merged([known.sample[some], *more])
+    numbers = np.concatenate([known.sample_rows[some], rows])
+    unique, first = np.unique(numbers, return_index=True)
+    return both[first], unique

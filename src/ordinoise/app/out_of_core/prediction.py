@@ -1,0 +1,95 @@
+"""Grades predicted for a folder of Parquet files, a part at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from ordinoise._files import new_folder, refuse_existing, whole_file
+from ordinoise._validation import complain
+from ordinoise.app.out_of_core.files import Part, parquet_files, parts_of, read_part, state_of
+from ordinoise.app.out_of_core.work import working
+from ordinoise.app.verbs.model import Task, check_prediction, read_model, with_grades
+from ordinoise.classifiers.base import OrdinalClassifierBase
+
+GRADED = "graded"
+MOST_SENTENCES = 5  # about categories that the model never saw
+
+
+@dataclass(frozen=True)
+class PredictTask:
+    """The rows of one part with their predicted grades."""
+
+    part: Part
+    number: int
+    model: str
+    decision: str | None
+    confidence: float | None
+    cost: float = 1.0
+
+    def run(self, folder: Path) -> Mapping[str, Any]:
+        """Write the part; the number of rows with each grade is returned."""
+        fitted, task = _model(self.model)
+        unseen: list[str] = []
+        frame = with_grades(
+            fitted, task, read_part(self.part), decision=self.decision, confidence=self.confidence,
+            on_unseen=unseen.append,
+        )  # fmt: skip
+        with whole_file(folder / GRADED / f"part-{self.number:05}.parquet") as file:
+            frame.write_parquet(file)
+        counts = frame[f"predicted_{task.target}"].value_counts()
+        return {"grades": {str(grade): count for grade, count in counts.rows()}, "unseen": unseen}
+
+
+@lru_cache(maxsize=1)
+def _model(folder: str) -> tuple[OrdinalClassifierBase, Task]:
+    return read_model(Path(folder))
+
+
+def predict_parts(
+    model: Path,
+    file: Path,
+    out: Path,
+    *,
+    decision: str | None = None,
+    confidence: float | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    on_stage: Callable[[str], None] = lambda _: None,
+    on_unseen: Callable[[str], None] = lambda _: None,
+) -> dict[str, int]:
+    """Write the rows of a folder of Parquet files with their grades into a new folder; returns counts of the grades.
+
+    Parameters
+    ----------
+    out : Path
+        New folder, with one Parquet file per part; polars, pandas and pyarrow read it as one table.
+    jobs, scheduler
+        Threads, or the address of a Dask cluster whose machines see the same files.
+    model, file, decision, confidence, on_unseen
+        As in `predict_file`.
+    """
+    check_prediction(decision, confidence)
+    refuse_existing("out", out)
+    _, task = read_model(model)
+    if task.n_embedded:
+        raise complain("model", "read no embeddings to grade several Parquet files", repr(str(model)))
+    files = parquet_files(file)
+    parts, _ = parts_of(files)
+    wanted = state_of(files), state_of(sorted(model.iterdir())), decision, confidence
+    with working(out, wanted, jobs, scheduler, on_stage) as work, new_folder("out", out) as folder:
+        (work.folder / GRADED).mkdir(exist_ok=True)
+        tasks = [PredictTask(part, at, str(model.resolve()), decision, confidence) for at, part in enumerate(parts)]
+        found = work.done(tasks, f"grading {len(parts):,} part{'s' * (len(parts) > 1)}")
+        for one in sorted((work.folder / GRADED).iterdir()):
+            one.rename(folder / one.name)
+    for sentence in list(dict.fromkeys(line for one in found for line in one["unseen"]))[:MOST_SENTENCES]:
+        on_unseen(sentence)
+    total: Counter[str] = Counter()
+    for one in found:
+        total.update(one["grades"])
+    return dict(total.most_common())

@@ -1,0 +1,339 @@
+"""What a worker does: survey a part, train the model of a fold, score a part, judge the labels of a part.
+
+Every task reads the working folder and the parts, and writes its large results there, whole or not at all; what it
+returns adds up over parts, in whole numbers, so that the order of the sum does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ordinoise._files import whole_file
+from ordinoise._validation import Floats, Ints
+from ordinoise.app.out_of_core.files import Part, read_part
+from ordinoise.app.out_of_core.judging import Judge, Judged, most_suspicious
+from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, read_arrays, read_plan, write_arrays
+from ordinoise.app.out_of_core.survey import surveyed
+from ordinoise.app.out_of_core.texts import Features, features_in
+from ordinoise.classifiers.blend.candidates import TreesCandidate
+from ordinoise.classifiers.blend.lineup import dense_candidates
+from ordinoise.decisions import combined, decide
+from ordinoise.estimation.score.cells import ScoreCells
+from ordinoise.learners.boosting import OBJECTIVES, Ensemble, FeatureStream, Sample, Trees, train
+from ordinoise.noise.record import implied_shares
+
+Matrix = tuple[tuple[float, ...], ...]
+N_BUCKETS = 512
+"""Random groups of rows whose sums give standard errors: these are then known to 6 %, also where rows of a group
+belong together, and take 8 kB per part."""
+UNIT = 2.0**20
+"""Sums of logarithms and probabilities are kept in units of 1e-6, as whole numbers: a billion rows fit."""
+LEAST = 1e-12  # a record of predicted probability 0 costs 28 in log-likelihood instead of infinity
+
+
+@dataclass(frozen=True)
+class SurveyTask:
+    """The facts of one part; needs no plan."""
+
+    part: Part
+    number: int
+    target: str
+    group: str | None
+    seed: int
+    n_rows: int
+    cost: float = 1.0
+
+    def run(self, folder: Path) -> Mapping[str, Any]:
+        """The facts, as plain values."""
+        return surveyed(self.part, self.number, self.target, self.group, self.seed, self.n_rows, folder)
+
+
+@dataclass(frozen=True)
+class FitTask:
+    """The model of one fold under a noise matrix."""
+
+    fold: int
+    matrix: Matrix
+    name: str
+    cost: float = 100.0
+
+    def run(self, folder: Path) -> Mapping[str, Any]:
+        """Train, and write the trees."""
+        plan, sample = read_plan(folder), read_sample_arrays(folder)
+        blocks, ranks = [], []
+        for number in range(len(plan.parts)):
+            labelled = plan.labels_of(*plan.training_part(number, folder))
+            rows = np.flatnonzero((labelled.ranks >= 0) & (labelled.folds != self.fold))
+            blocks.append((len(rows), partial(_features, plan, folder, number, rows, self.fold)))
+            ranks.append(labelled.ranks[rows])
+        grades = np.concatenate(ranks)
+        matrix = np.array(self.matrix)
+        objective = OBJECTIVES["ordered"](matrix[None])
+        settings, candidate = _settings(plan, len(grades), bool((matrix != np.eye(len(matrix))).any()))
+        held_out, features = sample.folds == self.fold, sample.features.of_fold(self.fold)
+        training = train(
+            Sample(FeatureStream(blocks, features), objective.cells(grades), np.ones(len(grades))), objective,
+            implied_shares(matrix, np.bincount(grades, minlength=len(matrix)), least=0.5 / len(grades)), settings,
+            n_rounds=candidate.max_rounds, seed=plan.seed + self.fold,
+            validation=Sample(
+                features[held_out], objective.cells(sample.ranks[held_out]), np.ones(int(held_out.sum()))
+            ),
+            patience=candidate.patience,
+        )  # fmt: skip
+        trees = training.ensemble.trees.arrays
+        write_arrays(folder / _model_file(self.name, self.fold), {**trees, "offsets": training.ensemble.offsets})
+        return {"n_rows": len(grades), "n_rounds": training.n_rounds, "curve": training.validation_curve}
+
+
+@dataclass(frozen=True)
+class ScoreTask:
+    """The out-of-fold scores of one part; and how likely its records are by them.
+
+    `baseline` are the shares of the classes for the first pass, which also counts the records by cells of the score.
+    For the second, its matrix explains the records, and they are compared with those of the first.
+    """
+
+    number: int
+    name: str
+    matrix: Matrix
+    decision: str
+    baseline: tuple[float, ...] = ()
+    cost: float = 5.0
+
+    def run(self, folder: Path) -> Mapping[str, Any]:
+        """Write the scores; the sums are returned."""
+        plan, models = read_plan(folder), read_models(folder, self.name)
+        frame = read_part(plan.parts[self.number], plan.read_columns)
+        labelled = plan.labels_in(frame, plan.parts[self.number])
+        scores = _own_scores(models, plan, folder, frame, labelled)
+        write_arrays(folder / score_file(self.name, self.number), {"scores": scores})
+        graded = labelled.ranks >= 0
+        ranks, folds = labelled.ranks[graded], labelled.folds[graded]
+        found, more = probabilities_of(models, scores[graded], folds), {}
+        if self.baseline:
+            gains = self._over_shares(found, ranks)
+            more = {"counts": read_cells(folder, self.name).counts(found, ranks).ravel().tolist()}
+        else:
+            earlier = read_scores(folder, FIRST, self.number)[graded]
+            before = probabilities_of(read_models(folder, FIRST), earlier, folds)
+            under = combined(found, np.array(self.matrix))
+            gains = [_logs(_recorded(under, ranks)) - _logs(_recorded(before, ranks))]
+        # Not by the remainder of the fold, which would leave most groups of rows empty.
+        buckets = (labelled.keys[graded] // np.uint64(N_FOLDS) % np.uint64(N_BUCKETS)).astype(np.int64)
+        sizes = np.bincount(buckets, minlength=N_BUCKETS).tolist()
+        return {"sums": [_bucket_sums(buckets, gain) for gain in gains], "sizes": sizes, **more}
+
+    def _over_shares(self, found: Floats, ranks: Ints) -> list[Floats]:
+        """How much likelier the records are, and how much cheaper decisions, than by the shares of the classes."""
+        shares, rows = np.array(self.baseline), np.arange(len(ranks))
+        costs = decision_costs(self.decision, len(shares))[ranks]
+        cheaper = costs[:, int(decide(shares[None], self.decision)[0])] - costs[rows, decide(found, self.decision)]
+        return [_logs(_recorded(found, ranks)) - _logs(shares[ranks]), cheaper]
+
+
+@dataclass(frozen=True)
+class JudgeTask:
+    """The labels of one part: written with the probability that each is wrong; the most suspicious are kept apart."""
+
+    number: int
+    name: str
+    judge: Judge
+    n_suspects: int
+    out: str
+    cost: float = 2.0
+
+    def run(self, folder: Path) -> Mapping[str, Any]:
+        """Write the labels and the suspects; the sums are returned."""
+        plan = read_plan(folder)
+        labelled = plan.labelled(self.number)
+        scores, models = read_scores(folder, self.name, self.number), read_models(folder, self.name)
+        graded = np.flatnonzero(labelled.ranks >= 0)
+        ranks = labelled.ranks[graded]
+        judged = self.judge.of(probabilities_of(models, scores[graded], labelled.folds[graded]), ranks)
+        with whole_file(Path(self.out) / f"part-{self.number:05}.parquet") as file:
+            self._labels(plan, folder, models, labelled, graded, judged).write_parquet(file)
+        places, keys = judged.worst(self.n_suspects)
+        worst = graded[places]
+        write_arrays(folder / f"suspects-{self.number:05}.npz", {"rows": labelled.rows[worst], "keys": keys})
+        with whole_file(folder / f"suspects-{self.number:05}.parquet") as file:
+            read_part(plan.parts[self.number])[worst].write_parquet(file)
+        wrong = judged.probability_wrong
+        return {
+            "wrong": int(_whole(wrong).sum()),
+            "variance": int(_whole(wrong * (1 - wrong)).sum()),
+        }
+
+    def _labels(
+        self, plan: Plan, folder: Path, models: Sequence[Ensemble], labelled: Labelled, graded: Ints, judged: Judged
+    ) -> pl.DataFrame:
+        """Every row of the part; one without a grade has only a suggestion, by the average of all models."""
+        names = [str(grade) for grade in plan.classes]
+        columns = judged.columns(names)
+        found = pl.DataFrame({"row": labelled.rows[graded], **columns}, schema_overrides={"recorded": pl.String})
+        others = np.flatnonzero(labelled.ranks < 0)
+        if not len(others):
+            return found
+        frame = read_part(plan.parts[self.number], plan.read_columns)[others]
+        features = features_in(plan, folder, frame, labelled.rows[others])
+        after = self.judge.answered(average_probabilities(models, features))
+        suggested = [names[rank] for rank in decide(after, "median")]
+        columns = {f"probability_{name}": after[:, at].round(6) for at, name in enumerate(names)}
+        more = pl.DataFrame({"row": labelled.rows[others], "suggested": suggested, **columns})
+        return pl.concat([found, more], how="diagonal").sort("row")
+
+
+FIRST = "trusting"
+
+
+def _settings(plan: Plan, n_rows: int, is_corrected: bool) -> tuple[Any, TreesCandidate]:
+    """The settings of the ordered trees of the front door, for so many rows."""
+    candidate = dense_candidates("boosting", n_rows, tuple(plan.columns.categories))["ordered trees"]
+    assert isinstance(candidate, TreesCandidate)
+    rate = candidate.corrected_rate if is_corrected else candidate.settings.learning_rate
+    return replace(candidate.settings, learning_rate=rate), candidate
+
+
+def _features(plan: Plan, folder: Path, number: int, rows: Ints, fold: int) -> Floats:
+    frame, numbers = plan.training_part(number, folder)
+    return features_in(plan, folder, frame[rows], numbers[rows]).of_fold(fold)
+
+
+def _own_scores(
+    models: Sequence[Ensemble], plan: Plan, folder: Path, frame: pl.DataFrame, labelled: Labelled
+) -> Floats:
+    """The score of each row by the model that did not see it; zero without a grade."""
+    scores = np.zeros(len(labelled.rows))
+    for fold, model in enumerate(models):
+        own = np.flatnonzero((labelled.folds == fold) & (labelled.ranks >= 0))
+        if len(own):
+            features = features_in(plan, folder, frame[own], labelled.rows[own])
+            scores[own] = model.scores(features.of_fold(fold))[:, 0]
+    return scores
+
+
+def probabilities_of(models: Sequence[Ensemble], scores: Floats, folds: Ints) -> Floats:
+    """Class probabilities that follow from scores, each with the thresholds of its fold's model."""
+    logs = np.empty((len(scores), models[0].n_classes))
+    for fold, model in enumerate(models):
+        own = folds == fold
+        logs[own] = OBJECTIVES["ordered"].log_probabilities(scores[own], model.offsets)
+    found = np.exp(logs)
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def average_probabilities(models: Sequence[Ensemble], features: Features) -> Floats:
+    """Class probabilities by the average of all models."""
+    first = np.zeros(len(features.numbers), dtype=np.int64)
+    every = [
+        probabilities_of([model], model.scores(features.of_fold(fold))[:, 0], first)
+        for fold, model in enumerate(models)
+    ]
+    return np.asarray(np.mean(every, axis=0))
+
+
+def decision_costs(decision: str, n_classes: int) -> Floats:
+    """What each decision costs, ``[recorded, decided]``: the cost that the rule minimizes."""
+    distance = np.abs(np.subtract.outer(np.arange(n_classes), np.arange(n_classes))).astype(np.float64)
+    return {"median": distance, "mode": np.minimum(distance, 1), "mean": distance**2}[decision]
+
+
+def _recorded(probabilities: Floats, ranks: Ints) -> Floats:
+    return np.asarray(probabilities[np.arange(len(ranks)), ranks])
+
+
+def _logs(probabilities: Floats) -> Floats:
+    return np.asarray(np.log(np.maximum(probabilities, LEAST)))
+
+
+def _whole(numbers: Floats) -> Ints:
+    return np.rint(numbers * UNIT).astype(np.int64)
+
+
+def _bucket_sums(buckets: Ints, gains: Floats) -> list[int]:
+    sums = np.zeros(N_BUCKETS, dtype=np.int64)
+    np.add.at(sums, buckets, _whole(gains))
+    return [int(one) for one in sums]
+
+
+def standard_errors(sums: Ints, sizes: Ints) -> float:
+    """The mean gain in units of its standard error, from the sums and sizes of random groups of rows."""
+    mean = sums.sum() / sizes.sum()
+    surplus = sums - mean * sizes
+    return float(mean * sizes.sum() / max(np.sqrt((surplus**2).sum()), LEAST))
+
+
+@dataclass(frozen=True, eq=False)
+class SampleArrays:
+    """The graded rows of the sample: features, ranks, folds."""
+
+    features: Features
+    ranks: Ints
+    folds: Ints
+
+    def write(self, folder: Path) -> None:
+        """Write them for the workers."""
+        write_arrays(folder / "sample.npz", {"ranks": self.ranks, "folds": self.folds, **vars(self.features)})
+
+
+@lru_cache(maxsize=1)
+def read_sample_arrays(folder: Path) -> SampleArrays:
+    """The sample in the working folder."""
+    arrays = read_arrays(folder / "sample.npz")
+    return SampleArrays(Features(arrays["numbers"], arrays["scores"]), arrays["ranks"], arrays["folds"])
+
+
+@lru_cache(maxsize=2)
+def read_models(folder: Path, name: str) -> tuple[Ensemble, ...]:
+    """The models of all folds."""
+    found = []
+    for fold in range(N_FOLDS):
+        arrays = read_arrays(folder / _model_file(name, fold))
+        offsets = arrays.pop("offsets")
+        found.append(Ensemble("ordered", Trees(**arrays), offsets, 1))
+    return tuple(found)
+
+
+def write_cells(folder: Path, name: str, cells: ScoreCells) -> None:
+    """Write the cuts of the score for the workers."""
+    write_arrays(folder / f"cells-{name}.npz", {"score_cuts": cells.score_cuts, "spread_cuts": cells.spread_cuts})
+
+
+@lru_cache(maxsize=1)
+def read_cells(folder: Path, name: str) -> ScoreCells:
+    """The cuts of the score."""
+    return ScoreCells(**read_arrays(folder / f"cells-{name}.npz"))
+
+
+def read_scores(folder: Path, name: str, number: int) -> Floats:
+    """The scores of a part."""
+    return np.asarray(read_arrays(folder / score_file(name, number))["scores"])
+
+
+def read_suspects(folder: Path, n_parts: int, n_suspects: int) -> tuple[list[pl.DataFrame], Ints]:
+    """The cells and numbers of the most suspicious rows of all parts; only parts that have some are read."""
+    found = [read_arrays(folder / f"suspects-{number:05}.npz") for number in range(n_parts)]
+    rows, keys = (np.concatenate([one[name] for one in found], axis=-1) for name in ("rows", "keys"))
+    sizes = np.array([len(one["rows"]) for one in found])
+    part_of, first = np.repeat(np.arange(n_parts), sizes), np.cumsum(sizes) - sizes
+    chosen = np.sort(most_suspicious(keys, n_suspects))
+    frames = [
+        pl.read_parquet(folder / f"suspects-{number:05}.parquet")[chosen[part_of[chosen] == number] - first[number]]
+        for number in np.unique(part_of[chosen]).tolist()
+    ]
+    return frames, rows[chosen]
+
+
+def _model_file(name: str, fold: int) -> str:
+    return f"model-{name}-{fold}.npz"
+
+
+def score_file(name: str, number: int) -> str:
+    """The file with the scores of a part, in the working folder."""
+    return f"scores-{name}-{number:05}.npz"

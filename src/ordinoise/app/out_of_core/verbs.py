@@ -1,0 +1,186 @@
+"""noise, audit and fit on a folder of Parquet files; results as of one file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ordinoise._files import new_folder
+from ordinoise._validation import Floats, Ints
+from ordinoise.app.out_of_core.judging import Judge
+from ordinoise.app.out_of_core.learning import (
+    Course,
+    Learned,
+    OnTable,
+    Rows,
+    Surveyed,
+    check_options,
+    held_out_probabilities,
+    rows_in,
+    survey_of,
+    union_of,
+    work_on,
+)
+from ordinoise.app.out_of_core.tasks import UNIT, JudgeTask, read_suspects
+from ordinoise.app.out_of_core.texts import read_reading, readers_of
+from ordinoise.app.out_of_core.work import Work
+from ordinoise.app.records.audit import AuditRecord, write_record
+from ordinoise.app.tables import GradedTable, write_table
+from ordinoise.app.verbs.audit import (
+    MOST_SUSPECTS,
+    REPORT,
+    SUSPECTS,
+    audit_record,
+    report_findings,
+    suspect_frame,
+)
+from ordinoise.app.verbs.doubt_warnings import without_doubt_warnings
+from ordinoise.app.verbs.fit import FileAudit
+from ordinoise.app.verbs.model import SHOWN_SUSPECTS, write_model
+from ordinoise.app.verbs.request import Request
+from ordinoise.audit import LabelIssues
+from ordinoise.audit.count import WrongCount, counted, matrix_variance, wrong_range
+from ordinoise.audit.issues import issues_from
+from ordinoise.classifiers import OrdinalClassifier
+from ordinoise.classifiers.grown import classifier_of_trees, evenly
+from ordinoise.noise import Noise
+from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
+
+LABELS = "labels.parquet"
+"""A folder of Parquet files, one per part; polars, pandas and pyarrow read it as one table."""
+CONFIDENCE = 0.95  # as in `issues_from_probabilities`
+OnStage = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class PartsAudit(FileAudit):
+    """A model fitted to parts; its table is a sample of the rows together with the suspects.
+
+    The number of wrong labels, and which are the most suspicious, are those of all rows.
+    """
+
+    judge: Judge
+    expected_wrong: WrongCount | None
+    ranks: Ints
+
+    @cached_property
+    def issues(self) -> LabelIssues:
+        """Probability that each label of the sample is wrong."""
+        assert self.model.out_of_fold_ is not None
+        judged = self.judge.of_answered(self.model.out_of_fold_, self.ranks)
+        return issues_from(
+            judged.posterior, self.ranks, self.model.classes_, self.model.noise_, self.expected_wrong,
+            self.request.rank_by, "polars",
+        )  # fmt: skip
+
+    @cached_property
+    def scores(self) -> Evaluation:
+        """Out-of-fold scores, of some rows of the sample."""
+        some = evenly(len(self.ranks))
+        return evaluate_probabilities(
+            self.probabilities[some], self.ranks[some], self.model.noise_, decision=self.request.decision
+        )
+
+
+def estimate_parts(
+    request: Request, *, on_table: OnTable = lambda _: None, on_stage: OnStage = lambda _: None
+) -> tuple[GradedTable, Noise]:
+    """The noise of a folder of Parquet files, without the fits that correct for it."""
+    check_options(request)
+    place = Path.cwd() / f"{request.file.name.strip('*.') or 'noise'}"
+    with work_on(request, place, on_stage) as work, without_doubt_warnings():
+        known, rows = survey_of(request, work, on_table)
+        return rows.table, Course(known, rows, work).noise()
+
+
+def audit_parts(
+    request: Request,
+    out: Path,
+    *,
+    n_suspects: int = MOST_SUSPECTS,
+    excel_safe: bool = False,
+    on_table: OnTable = lambda _: None,
+    on_stage: OnStage = lambda _: None,
+) -> tuple[FileAudit, AuditRecord]:
+    """Find the probably wrong labels of a folder of Parquet files, as `audit_file` does for a file.
+
+    All labels are in the folder ``labels.parquet``, one file per part, without a rank.
+    """
+    from ordinoise.app.report import write_report
+
+    check_options(request)
+    with work_on(request, out, on_stage) as work, without_doubt_warnings(), new_folder("out", out) as folder:
+        labels = work.folder / LABELS
+        labels.mkdir(exist_ok=True)
+        found = _audited(request, work, labels, n_suspects, on_table)
+        record = audit_record(found, n_suspects)
+        write_record(folder, record)
+        write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record, str(out)))
+        write_table(suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
+        labels.rename(folder / LABELS)
+    return found, record
+
+
+def fit_parts(
+    request: Request, out: Path, *, on_table: OnTable = lambda _: None, on_stage: OnStage = lambda _: None
+) -> tuple[FileAudit, AuditRecord]:
+    """Fit a model to a folder of Parquet files and write it with a report, as `fit_file` does for a file."""
+    check_options(request)
+    with work_on(request, out, on_stage) as work, without_doubt_warnings(), new_folder("out", out) as folder:
+        labels = work.folder / LABELS
+        labels.mkdir(exist_ok=True)
+        found = _audited(request, work, labels, SHOWN_SUSPECTS, on_table)
+        record = audit_record(found, SHOWN_SUSPECTS)
+        write_model(folder, found, record)
+    return found, record
+
+
+def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_table: OnTable) -> PartsAudit:
+    known, rows = survey_of(request, work, on_table)
+    learned = Course(known, rows, work).learned()
+    probabilities = held_out_probabilities(known, learned, rows, work.folder)
+    judge = Judge.fitted(learned.noise, probabilities, rows.labelled.ranks, request.rank_by)
+    tasks = [
+        JudgeTask(number, learned.name, judge, n_suspects, str(labels.resolve()))
+        for number in range(len(known.plan.parts))
+    ]
+    sums = work.done(tasks, f"judging {known.plan.n_graded:,} labels")
+    count = _count(learned.noise, known.plan.n_graded, judge, probabilities, rows.labelled.ranks, sums)
+    suspects = read_suspects(work.folder, len(tasks), n_suspects)
+    both = rows_in(known, work.folder, *union_of(known, *suspects))
+    model = _model(known, learned, both, work.folder)
+    return PartsAudit(request, both.table, model, None, judge, count, both.labelled.ranks)
+
+
+def _count(
+    noise: Noise, n_graded: int, judge: Judge, probabilities: Floats, ranks: Ints, sums: list[Any]
+) -> WrongCount | None:
+    """How many labels are wrong: expected over all rows, its variance over matrices from the sample."""
+    if noise.source == "too few rows":
+        return None
+    if not judge.weights:
+        return wrong_range(noise, n_graded, CONFIDENCE)
+    value, variance = (sum(one[what] for one in sums) / UNIT for what in ("wrong", "variance"))
+    of_matrix = matrix_variance(judge.true(probabilities), ranks, noise)
+    return counted(value, variance + of_matrix * (n_graded / len(ranks)) ** 2, n_graded, CONFIDENCE)
+
+
+def _model(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> OrdinalClassifier:
+    request, plan = known.request, known.plan
+    texts = (read_reading(folder, False), readers_of(folder)) if plan.columns.texts else None
+    settings = {
+        "noise": "estimate" if learned.noise.is_estimated else learned.noise.matrix,
+        "answer": request.answer, "prior_rate": request.prior_rate, "decision": request.decision,
+        "classes": list(plan.classes), "categorical_features": rows.table.categories,
+        "text_features": rows.table.texts or None, "n_jobs": request.jobs, "random_state": request.seed,
+    }  # fmt: skip
+    return classifier_of_trees(
+        settings, rows.table.features, plan.columns, learned.models, learned.noise, ranks=rows.labelled.ranks,
+        folds=rows.labelled.folds, out_of_fold=held_out_probabilities(known, learned, rows, folder),
+        recorded_counts=np.array(plan.recorded_counts), curves=learned.curves, texts=texts,
+    )  # fmt: skip

@@ -1,0 +1,144 @@
+"""A gate for data: whether few enough grades are wrong, judged by a spot check or by the ends of an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from ordinoise._text import percent
+from ordinoise.app.records.audit import AuditRecord, read_record
+from ordinoise.app.records.history import Settled
+from ordinoise.app.records.plan import read_plans
+from ordinoise.app.report.words import printable
+from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.tables import GradedTable
+from ordinoise.app.verbs.audit import audit_record
+from ordinoise.app.verbs.fit import learn
+from ordinoise.app.verbs.request import Request
+
+PASSED, FAILED, UNKNOWN = "passed", "failed", "cannot be told"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer of the gate.
+
+    Attributes
+    ----------
+    answer : {"passed", "failed", "cannot be told"}
+    source : str
+        Name of the file.
+    max_wrong : float
+        Largest share of wrong grades that passes.
+    low, high : float or None
+        Ends of the share of wrong grades in the file with its settled grades; None if they are not known.
+    judged_by : {"spot check", "estimate", "nothing"}
+    confidence : float
+    reason : str
+        One sentence.
+    """
+
+    answer: str
+    source: str
+    max_wrong: float
+    low: float | None
+    high: float | None
+    judged_by: str
+    confidence: float
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self)
+
+
+def verdict_of(record: AuditRecord, max_wrong: float) -> Verdict:
+    """Whether the share of wrong grades is at most `max_wrong`, of all grades of the file, settled ones included.
+
+    A spot check is believed before the estimate, to which the settled grades that are wrong by the reviewers' own
+    errors are added. It passes if the upper end is low enough, fails if the lower end is too high, and cannot be told
+    in between, or if the number of wrong grades is not known.
+    """
+    n_graded = max(record.n_graded, 1)
+    if record.spot_check is not None and record.certified is not None:
+        found = record.spot_check
+        least = max(found.at_least - found.n_wrong - (found.n_labels - found.n_checked - record.n_left), 0)
+        ends, how = (least / n_graded, record.certified / n_graded), f"spot check, {found}"
+        return _judged(record, max_wrong, ends, "spot check", found.confidence, how)
+    if record.wrong_low is None or record.wrong_high is None or record.says_nothing:
+        why = "there are too few rows" if not record.says_nothing else "the columns say next to nothing about the grade"
+        return Verdict(UNKNOWN, _name(record), max_wrong, None, None, "nothing", record.confidence, f"{why}.")
+    own = record.settled_wrong
+    ends = (record.wrong_low + own) / n_graded, (record.wrong_high + own) / n_graded
+    how = f"{percent(record.confidence)} interval of the estimate"
+    how = "range that the columns allow" if record.is_range else how
+    how += f", {own:.1f} of the settled ones among them" if own >= 0.05 else ""
+    return _judged(record, max_wrong, ends, "estimate", record.confidence, how)
+
+
+def _judged(
+    record: AuditRecord, max_wrong: float, ends: tuple[float, float], by: str, confidence: float, how: str
+) -> Verdict:
+    low, high = ends
+    answer = PASSED if high <= max_wrong else FAILED if low > max_wrong else UNKNOWN
+    least, most = (_beside(end, max_wrong) for end in ends)
+    share = f"between {least} and {most} of {record.n_graded:,} grades are wrong ({how})"
+    against = f"at most {percent(max_wrong)} may be"
+    return Verdict(answer, _name(record), max_wrong, low, high, by, confidence, f"{share}; {against}.")
+
+
+def _beside(share: float, limit: float) -> str:
+    """A share as a percentage, with the decimals that tell it from the limit."""
+    texts = [(percent(one), *(f"{100 * one:.{decimals}f}%" for decimals in (1, 2, 3))) for one in (share, limit)]
+    return next((own for own, other in zip(*texts, strict=True) if own != other), texts[0][0])
+
+
+def _name(record: AuditRecord) -> str:
+    return Path(record.source).name
+
+
+def checked_record(
+    request: Request,
+    reviewed: Path | None,
+    *,
+    on_table: Callable[[GradedTable], None] = lambda _: None,
+    verbose: bool = False,
+) -> AuditRecord:
+    """What is known about the grades of a file: by the spot check of a reviewed folder, else by a new audit.
+
+    Nothing is fitted if there is a spot check.
+    """
+    found = None if reviewed is None else reviewed_grades(reviewed, request)
+    if reviewed is not None and found is not None and found.spot_check is not None:
+        record = read_record(reviewed)
+        known = {one.row: one for one in record.settled}
+        recorded = _recorded(reviewed, record)
+        settled = tuple(
+            known.get(row) or Settled(row, recorded.get(row), *found.grades[row]) for row in sorted(found.grades)
+        )
+        return replace(record, suspects=(), settled=settled, spot_check=found.spot_check)
+    trusted = None if found is None else found.trusted
+    return audit_record(learn(request, trusted=trusted, on_table=on_table, verbose=verbose), 0, found)
+
+
+def _recorded(folder: Path, record: AuditRecord) -> dict[int, str | None]:
+    """Recorded grades of the rows that could be reviewed in a folder; None for rows without one."""
+    planned = [one for plan in read_plans(folder, record) for one in plan.rows]
+    return {one.row: one.recorded or None for one in (*planned, *record.suspects)}
+
+
+def junit_xml(verdict: Verdict, is_passed: bool) -> bytes:
+    """The verdict as JUnit XML: one test case, with a failure if the gate is shut."""
+    counts = {"tests": "1", "failures": str(int(not is_passed)), "errors": "0"}
+    suite = ElementTree.Element("testsuite", counts, name="ordinoise check")
+    name = printable(f"wrong grades in {verdict.source} are at most {percent(verdict.max_wrong)}")
+    case = ElementTree.SubElement(suite, "testcase", classname="ordinoise.check", name=name)
+    sentence = printable(f"{verdict.answer}: {verdict.reason}")
+    if not is_passed:
+        ElementTree.SubElement(case, "failure", message=sentence, type=verdict.answer.replace(" ", "-")).text = sentence
+    else:
+        ElementTree.SubElement(case, "system-out").text = sentence
+    return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True)

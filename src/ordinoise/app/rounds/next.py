@@ -1,0 +1,202 @@
+"""What to verify next: the rows that teach most, a random spot check, or items with the raters to ask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ordinoise._validation import Floats, Ints, complain
+from ordinoise.app.records.audit import AuditRecord, Suspect
+from ordinoise.app.records.plan import GAIN, NO_GRADE, REPEAT, SPOT_CHECK, Plan, read_plans, repeats_of, write_plan
+from ordinoise.app.records.ratings import RatersRecord, read_any_record
+from ordinoise.app.review.decisions import DECISIONS, open_decisions
+from ordinoise.app.review.events import states
+from ordinoise.app.rounds.reviewed import check_same, settled_in
+from ordinoise.app.tables import read_stored, read_text, write_table
+from ordinoise.app.verbs.audit import LABELS, probability_columns
+from ordinoise.audit.certificate import spot_check_sample
+from ordinoise.audit.gain import rating_gain, verification_gain
+from ordinoise.columns.inference import as_text
+
+
+def plan_next(
+    folder: Path,
+    *,
+    budget: int,
+    is_spot_check: bool = False,
+    is_repeat: bool = False,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> tuple[str, Plan]:
+    """Choose the rows of an audit, or the items of raters, to verify next, and write them into its folder.
+
+    Writes ``next-N.json`` for ``ordinoise review`` and ``next-N.csv`` for people. Settled rows are left out.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder written by ``ordinoise audit`` or ``ordinoise raters``.
+    budget : int
+        Number of rows.
+    is_spot_check : bool
+        Whether to draw rows at random, for a certificate, in place of those that teach most.
+    is_repeat : bool
+        Whether to show some settled rows again, blind, which tells how often reviewers err.
+    confidence : float
+        Level of the certificate.
+    seed : int
+        Of the random draw.
+    """
+    record = read_any_record(folder)
+    if isinstance(record, RatersRecord):
+        if is_spot_check or is_repeat:
+            raise complain("folder", "be of an audit", f"a folder of raters, {str(folder)!r}")
+        plan = _items_to_ask(record, budget)
+    else:
+        check_same(record, Path(record.source))
+        if is_repeat:
+            plan = _repeats(folder, record, budget, seed)
+        else:
+            plan = _rows_to_verify(folder, record, budget, is_spot_check, confidence, seed)
+    if not plan.rows:
+        rule = "have rows that its review settled" if is_repeat else "have rows that are not settled"
+        raise complain("folder", rule, repr(str(folder)))
+    name = write_plan(folder, plan)
+    write_table(_plan_frame(record, plan), folder / f"{name}.csv")
+    return name, plan
+
+
+def _rows_to_verify(
+    folder: Path, record: AuditRecord, budget: int, is_spot_check: bool, confidence: float, seed: int
+) -> Plan:
+    labels = _read_labels(folder, record)
+    settled = settled_in(folder, record)
+    labels = labels.filter(~pl.col("row").is_in(list(settled)))
+    if is_spot_check:
+        labels = labels.filter(pl.col("recorded") != NO_GRADE)
+        return _spot_check(record, labels, budget, confidence, seed)
+    is_corrected = record.noise.answer == "corrected"
+    gains = verification_gain(_posterior(record, labels), _recorded_ranks(record, labels), corrected=is_corrected)
+    order = np.argsort(-gains, kind="stable")[:budget]
+    chosen = tuple(round(float(gain), 6) for gain in gains[order])
+    return Plan(GAIN, record.digest, (), (), chosen, (), confidence, _suspects(record, labels[order]))
+
+
+def _repeats(folder: Path, record: AuditRecord, budget: int, seed: int) -> Plan:
+    """Rows that the review of this folder settled, drawn at random; rows that were shown again before are skipped."""
+    repeats = repeats_of(read_plans(folder, record))
+    rows: list[int] = []
+    last = 0
+    if (folder / DECISIONS).exists():
+        with open_decisions(folder, record) as store:
+            events = store.history()
+        last = events[-1].id if events else 0
+        known = states(events).items()
+        rows = sorted(row for row, one in known if one.grade and not one.is_disputed and row not in repeats)
+    drawn = np.random.default_rng([seed, 2]).permutation(np.array(rows, dtype=np.int64))[:budget]
+    labels = _read_labels(folder, record)[drawn]
+    shown = _suspects(record, labels) if len(drawn) else ()
+    return Plan(REPEAT, record.digest, (), (), (), (), record.confidence, shown, after=last)
+
+
+def _spot_check(record: AuditRecord, labels: pl.DataFrame, budget: int, confidence: float, seed: int) -> Plan:
+    if not labels.height:
+        return Plan(SPOT_CHECK, record.digest, (), (), (), (), confidence, ())
+    strata = spot_check_sample(labels["probability_wrong"].to_numpy(), budget, confidence=confidence, random_state=seed)
+    drawn = np.concatenate([stratum.drawn for stratum in strata])
+    of = np.repeat(np.arange(len(strata)), [len(stratum.drawn) for stratum in strata])
+    # In random order: a reviewer must not see which rows the model suspects.
+    order = np.random.default_rng([seed, 1]).permutation(len(drawn))
+    sizes = tuple(len(stratum.rows) for stratum in strata)
+    rows = _suspects(record, labels[drawn[order]])
+    return Plan(SPOT_CHECK, record.digest, sizes, tuple(of[order].tolist()), (), (), confidence, rows)
+
+
+def _items_to_ask(record: RatersRecord, budget: int) -> Plan:
+    """The items and raters of whom one more grade is expected to tell most; nobody grades an item twice."""
+    items = record.suspects
+    posterior = np.array([item.posterior for item in items]).reshape(len(items), len(record.classes))
+    names = [str(name) for name in record.noise.raters] if record.noise.per == "rater" else []
+    gains = rating_gain(posterior, record.noise.matrices)
+    for at, item in enumerate(items):
+        known = [place for place, name in enumerate(names) if name in item.raters]
+        gains[at, known] = -1.0
+    best = gains.argmax(axis=1) if len(items) else np.empty(0, dtype=np.int64)
+    gain = gains[np.arange(len(items)), best]
+    order = [at for at in np.argsort(-gain, kind="stable").tolist() if gain[at] > 0][:budget]
+    asked = tuple(names[best[at]] for at in order) if names else ()
+    chosen = tuple(round(float(gain[at]), 6) for at in order)
+    rows = tuple(replace(items[at], rank=rank) for rank, at in enumerate(order, start=1))
+    return Plan(GAIN, record.digest, (), (), chosen, asked, record.confidence, rows)
+
+
+def _read_labels(folder: Path, record: AuditRecord) -> pl.DataFrame:
+    """``labels.csv`` of an audit; refuses one that does not fit its record."""
+    names = list(probability_columns(record, np.empty((0, len(record.classes)))))
+    path = folder / LABELS
+    try:
+        text = read_text(path)
+        numbers = [pl.col(name).cast(pl.Float64) for name in (*names, "probability_wrong", "expected_distance")]
+        labels = text.with_columns(
+            pl.col("row").cast(pl.Int64), pl.col("recorded").fill_null(NO_GRADE), *numbers
+        ).with_columns(pl.col("probability_wrong", "expected_distance").fill_null(0.0))
+    except (OSError, ValueError, pl.exceptions.PolarsError):
+        raise complain("folder", f"hold a whole {LABELS}", repr(str(folder)), "audit the file again") from None
+    known = {NO_GRADE, *record.classes}
+    has_gaps = any(labels[name].null_count() for name in names)
+    is_other = labels["row"].to_list() != list(range(record.n_rows))
+    if has_gaps or is_other or not {*labels["recorded"], *labels["suggested"]} <= known:
+        raise complain("folder", f"hold the {LABELS} of its audit", repr(str(folder)), "audit the file again")
+    return labels
+
+
+def _posterior(record: AuditRecord, labels: pl.DataFrame) -> Floats:
+    return labels.select([f"probability_{grade}" for grade in record.classes]).to_numpy()
+
+
+def _recorded_ranks(record: AuditRecord, labels: pl.DataFrame) -> Ints:
+    """Ranks of the recorded grades; -1 where there is none."""
+    ranks = {grade: rank for rank, grade in enumerate(record.classes)} | {NO_GRADE: -1}
+    return np.array([ranks[grade] for grade in labels["recorded"]], dtype=np.int64)
+
+
+def _suspects(record: AuditRecord, labels: pl.DataFrame) -> tuple[Suspect, ...]:
+    """Rows of ``labels.csv`` as suspects, with their cells; those of the audit itself keep their reasons."""
+    reasons = {one.row: one for one in record.suspects}
+    stored = read_stored(Path(record.source), header=not record.settings.get("no_header", False))
+    cells = pl.DataFrame([as_text(column) for column in stored[labels["row"]].get_columns()]).rows()
+    posterior = _posterior(record, labels)
+    return tuple(
+        replace(reasons[line["row"]], rank=rank)
+        if line["row"] in reasons
+        else Suspect(
+            line["row"], rank, line["recorded"], line["suggested"], line["probability_wrong"],
+            line["expected_distance"], tuple(posterior[rank - 1].tolist()), cells[rank - 1],
+        )
+        for rank, line in enumerate(labels.iter_rows(named=True), start=1)
+    )  # fmt: skip
+
+
+def _plan_frame(record: AuditRecord | RatersRecord, plan: Plan) -> pl.DataFrame:
+    """The rows for people: their numbers or names, whom to ask, the gain, and their cells; no grade is given away."""
+    is_ratings = isinstance(record, RatersRecord)
+    columns: dict[str, list[object]] = {
+        "item" if is_ratings else "row": [getattr(one, "item" if is_ratings else "row") for one in plan.rows]
+    }
+    if plan.asked:
+        columns["ask"] = list(plan.asked)
+    if plan.gains:
+        columns["gain"] = list(plan.gains)
+    texts: dict[str, type[pl.String]] = {name: pl.String for name in ("item", "ask") if name in columns}
+    for at, column in enumerate(record.columns):
+        if column.role == "target":
+            continue
+        name = column.name
+        while name in columns:
+            name += "_"
+        columns[name] = [one.cells[at] for one in plan.rows]
+        texts[name] = pl.String
+    return pl.DataFrame(columns, schema_overrides=texts)

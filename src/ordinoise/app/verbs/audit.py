@@ -1,0 +1,245 @@
+"""An audit of a file, written into a new folder: report, suspects, all labels, record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+import ordinoise
+from ordinoise._files import new_folder, unfinished_folder, write_whole
+from ordinoise._validation import Floats
+from ordinoise.app.records.audit import AuditRecord, Suspect, write_record
+from ordinoise.app.records.history import Settled
+from ordinoise.app.rounds.reviewed import Reviewed
+from ordinoise.app.tables import GradedTable, format_of, import_tasks, suggested_tasks, write_table
+from ordinoise.app.verbs.fit import FileAudit, learn
+from ordinoise.app.verbs.oddities import oddities_of
+from ordinoise.app.verbs.reasons import reasons_in_words, reasons_of
+from ordinoise.app.verbs.request import Request
+from ordinoise.decisions import decide
+
+if TYPE_CHECKING:
+    from ordinoise.app.report import Findings
+
+LABELS, SUSPECTS, REPORT, TASKS = "labels.csv", "suspects.csv", "report.html", "label-studio.json"
+# If the columns say nothing, nothing is suspected by chance. A label is a suspect if another grade is suggested and it
+# is more likely wrong than right, or among the first few; the counts are round numbers, chosen by no run.
+MOST_SUSPECTS, FEWEST_SUSPECTS, LIKELY = 1000, 20, 0.5
+
+
+def audit_file(
+    request: Request,
+    out: Path,
+    *,
+    reviewed: Reviewed | None = None,
+    n_suspects: int = MOST_SUSPECTS,
+    excel_safe: bool = False,
+    label_studio: bool = False,
+    on_table: Callable[[GradedTable], None] = lambda _: None,
+    verbose: bool = False,
+) -> tuple[FileAudit, AuditRecord]:
+    """Find the probably wrong labels of a file and write them into a new folder.
+
+    The folder holds ``audit.json``, ``report.html``, ``suspects.csv`` (the most suspicious rows, with all their cells)
+    and ``labels.csv`` (every graded row). If it is stopped, models that took long stay
+    in a hidden folder beside it, and the same audit continues from there.
+
+    Parameters
+    ----------
+    out : Path
+        The folder; must not exist.
+    reviewed : Reviewed, optional
+        Grades settled in earlier rounds.
+    n_suspects : int
+        Largest number of suspects to keep for review.
+    excel_safe : bool
+        Whether text in ``suspects.csv`` that a spreadsheet would run as a formula gets an apostrophe in front.
+    label_studio : bool
+        Whether to write the suspects as tasks for Label Studio too; of a Label Studio export they always are.
+    on_table, verbose
+        As in `learn`.
+    """
+    from ordinoise.app.report import write_report
+
+    with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
+        trusted = None if reviewed is None else reviewed.trusted
+        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose, unfinished=unfinished)
+        record = audit_record(found, n_suspects, reviewed)
+        write_record(folder, record)
+        write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record, str(out)))
+        write_table(suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
+        write_table(_label_frame(found, record), folder / LABELS)
+        is_export = format_of(found.table.path) == "tasks"
+        if label_studio or is_export:
+            tasks = _label_studio_tasks(record, found.table.path if is_export else None)
+            write_whole(folder / TASKS, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
+    return found, record
+
+
+def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, reviewed: Reviewed | None = None) -> AuditRecord:
+    """The record of an audit, with at most `n_suspects` suspects."""
+    table, count, model = found.table, found.issues.expected_wrong, found.model
+    settled = () if reviewed is None else _settled(table, reviewed)
+    return AuditRecord(
+        source=str(table.path.resolve()),
+        digest=table.digest,
+        target=table.target,
+        classes=tuple(str(grade) for grade in table.classes),
+        columns=table.columns,
+        n_rows=table.n_rows,
+        n_graded=table.n_graded,
+        noise=model.noise_,
+        wrong=None if count is None else count.value,
+        wrong_low=None if count is None else count.low,
+        wrong_high=None if count is None else count.high,
+        confidence=model.noise_.confidence if count is None else count.confidence,
+        learner=model.learner_,
+        settings=found.request.settings(),
+        suspects=_suspects(found, n_suspects, {one.row: one.grade for one in settled}),
+        cautions=table.cautions,
+        ordinoise=ordinoise.__version__,
+        says_nothing=found.says_nothing,
+        oddities=oddities_of(found),
+        settled=settled,
+        rounds=() if reviewed is None else reviewed.rounds,
+        spot_check=None if reviewed is None else reviewed.spot_check,
+        repeats=() if reviewed is None else reviewed.repeats,
+        settled_wrong=found.settled_wrong,
+    )
+
+
+def _settled(table: GradedTable, reviewed: Reviewed) -> tuple[Settled, ...]:
+    recorded = dict(zip(table.rows.tolist(), map(str, table.labels), strict=True))
+    return tuple(Settled(row, recorded.get(row), *reviewed.grades[row]) for row in sorted(reviewed.grades))
+
+
+def report_findings(heading: str, found: FileAudit, record: AuditRecord, folder: str = "") -> Findings:
+    """The input of the report page; `folder` is that of the audit, if it is one."""
+    from ordinoise.app.report import Findings
+
+    model = found.model
+    weights = {name: share for name, share in model.weights_.items() if share > 0}
+    curves = {name: model.curves_[name][0] for name in weights if len(model.curves_[name][0])}
+    return Findings(
+        heading,
+        record,
+        found.probabilities,
+        found.recorded,
+        found.scores,
+        weights,
+        curves,
+        folder,
+        found.request.words(),
+    )
+
+
+def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> tuple[Suspect, ...]:
+    issues, chosen = found.issues, found.issues.worst
+    if issues.verified is not None:
+        chosen = chosen[~issues.verified[chosen]]
+    if found.says_nothing:
+        chosen = chosen[:0]
+    chosen = chosen[issues.suggested[chosen] != issues.recorded[chosen]][:n_suspects]
+    wrong = issues.probability_wrong[chosen]
+    chosen = chosen[(wrong >= LIKELY) | ((np.arange(len(chosen)) < FEWEST_SUSPECTS) & (wrong > 0))]
+    rows = found.table.rows[chosen]
+    cells = found.table.text_cells(rows)
+    why = reasons_of(found, chosen, settled)
+    return tuple(
+        Suspect(
+            row=int(row),
+            rank=rank,
+            recorded=str(issues.recorded[at]),
+            suggested=str(issues.suggested[at]),
+            probability_wrong=float(issues.probability_wrong[at]),
+            expected_distance=float(issues.expected_distance[at]),
+            posterior=tuple(issues.posterior[at].tolist()),
+            cells=cells[rank - 1],
+            contributions=why[rank - 1].columns,
+            words=why[rank - 1].words,
+            similar=why[rank - 1].similar,
+        )
+        for rank, (row, at) in enumerate(zip(rows, chosen, strict=True), start=1)
+    )
+
+
+def suspect_frame(record: AuditRecord) -> pl.DataFrame:
+    """The suspects with the cells of their rows; a column with one of our names gets an underscore appended."""
+    ours: tuple[str, ...] = ("row", "recorded", "suggested", "probability_wrong", "expected_distance")
+    columns = {name: [getattr(suspect, name) for suspect in record.suspects] for name in ours}
+    columns |= reasons_in_words(record)
+    ours = tuple(columns)
+    for at, column in enumerate(record.columns):
+        name = column.name
+        while name in columns:
+            name += "_"
+        columns[name] = [suspect.cells[at] for suspect in record.suspects]
+    numbers = {"row", "probability_wrong", "expected_distance"}
+    texts = {name: pl.String for name in columns if name not in numbers}
+    return pl.DataFrame(columns, schema_overrides=texts)
+
+
+def _label_studio_tasks(record: AuditRecord, export: Path | None) -> list[dict[str, Any]]:
+    """The suspects, worst first, as tasks with the suggested grade as a prediction and its probability as the score."""
+    version, chosen = f"ordinoise {record.ordinoise}", record.suspects
+    grades = [one.suggested for one in chosen]
+    scores = [round(one.posterior[record.classes.index(one.suggested)], 6) for one in chosen]
+    if export is not None:
+        return suggested_tasks(export, record.target, [one.row for one in chosen], grades, scores, version)
+    places = {column.name: at for at, column in enumerate(record.columns) if column.name != record.target}
+    cells = {name: [one.cells[at] for one in chosen] for name, at in places.items()}
+    table = pl.DataFrame(cells, schema=dict.fromkeys(cells, pl.String))
+    return import_tasks(None, [str(one.row) for one in chosen], table, grades, scores, version, "suggestion")
+
+
+def _label_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
+    """Every row of the file; a settled one has the grade of the review, one without a grade only a suggestion."""
+    issues, table = found.issues, found.table
+    settled = {one.row: one for one in record.settled}
+    known = [settled.get(row) for row in table.rows.tolist()]
+    graded = pl.DataFrame(
+        {
+            "row": table.rows,
+            "recorded": issues.recorded,
+            "suggested": [
+                str(suggested) if one is None else one.grade
+                for suggested, one in zip(issues.suggested, known, strict=True)
+            ],
+            "probability_wrong": issues.probability_wrong.round(6),
+            "expected_distance": issues.expected_distance.round(6),
+            "rank": issues.rank,
+            "settled": [None if one is None else "fixed" if one.is_fixed else "confirmed" for one in known],
+            **probability_columns(record, issues.posterior),
+        },
+        schema_overrides={"settled": pl.String},
+    )
+    return pl.concat([graded, _ungraded_frame(found, record)], how="diagonal").sort("row")
+
+
+def _ungraded_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
+    table, model = found.table, found.model
+    if not table.ungraded.height:
+        return pl.DataFrame()
+    probabilities = model.predict_proba(table.ungraded)
+    rows = np.setdiff1d(np.arange(table.frame.height), table.rows)
+    suggested = [str(grade) for grade in model.classes_[decide(probabilities, "median")]]
+    added = {one.row: one.grade for one in record.settled}
+    return pl.DataFrame(
+        {
+            "row": rows,
+            "suggested": [added.get(row, grade) for row, grade in zip(rows.tolist(), suggested, strict=True)],
+            "settled": ["added" if row in added else None for row in rows.tolist()],
+            **probability_columns(record, probabilities),
+        },
+        schema_overrides={"settled": pl.String},
+    )
+
+
+def probability_columns(record: AuditRecord, probabilities: Floats) -> dict[str, Floats]:
+    """A column of ``labels.csv`` per grade: its probability given the row and, if it has one, its recorded grade."""
+    return {f"probability_{grade}": probabilities[:, at].round(6) for at, grade in enumerate(record.classes)}

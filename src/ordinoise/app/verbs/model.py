@@ -1,0 +1,344 @@
+"""A model in a folder: fitted to a file, evaluated on a file, used to grade the rows of a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, unfinished_folder, write_whole
+from ordinoise._text import shortened
+from ordinoise._validation import as_choice, as_number, complain
+from ordinoise.app.tables import (
+    ColumnFindings,
+    features_of,
+    grades_of,
+    is_lines,
+    lines_and,
+    read_stored,
+    read_table,
+    typed_columns,
+    write_lines,
+    write_table,
+)
+from ordinoise.app.tables.embeddings import PREFIX, embedded_columns
+from ordinoise.app.tables.writer import LINES
+from ordinoise.classifiers import load_model
+from ordinoise.decisions import RULES, decide
+
+if TYPE_CHECKING:
+    from ordinoise.app.records.audit import AuditRecord
+    from ordinoise.app.report.action import Baseline
+    from ordinoise.app.rounds.reviewed import Reviewed
+    from ordinoise.app.tables import GradedTable
+    from ordinoise.app.verbs.fit import FileAudit
+    from ordinoise.app.verbs.request import Request
+    from ordinoise.classifiers.base import OrdinalClassifierBase
+    from ordinoise.scoring import Evaluation
+
+# The report of a fit lists this many suspects, as many as its page shows at most.
+SHOWN_SUSPECTS = 100
+MOST_NAMED = 5  # unseen categories in a sentence
+FEATURE_KINDS = ("number", "flag", "date", "category", "text")
+TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 4
+
+
+def fit_file(
+    request: Request,
+    out: Path,
+    *,
+    reviewed: Reviewed | None = None,
+    on_table: Callable[[GradedTable], None] = lambda _: None,
+    verbose: bool = False,
+) -> tuple[FileAudit, AuditRecord]:
+    """Fit an OrdinalClassifier to a file and write the model and a report into a new folder.
+
+    If it is stopped, models that took long stay in a hidden folder beside it, and the same fit continues from there.
+
+    Parameters
+    ----------
+    out : Path
+        The folder; must not exist.
+    reviewed : Reviewed, optional
+        Grades settled in the review of an audit.
+    on_table, verbose
+        As in `learn`.
+    """
+    from ordinoise.app.verbs.audit import audit_record
+    from ordinoise.app.verbs.fit import learn
+
+    with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
+        trusted = None if reviewed is None else reviewed.trusted
+        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose, unfinished=unfinished)
+        record = audit_record(found, SHOWN_SUSPECTS, reviewed)
+        write_model(folder, found, record)
+    return found, record
+
+
+def write_model(folder: Path, found: FileAudit, record: AuditRecord) -> None:
+    """Write the model, how it reads a file, and the report into an existing folder."""
+    from ordinoise.app.report import write_report
+    from ordinoise.app.verbs.audit import REPORT, report_findings
+
+    found.model.save(folder / "model")
+    for part in (folder / "model").iterdir():
+        part.rename(folder / part.name)
+    (folder / "model").rmdir()
+    _write_task(folder, found.table, found.request.text_model)
+    write_report(folder / REPORT, report_findings(f"Model of {found.request.file.name}", found, record))
+
+
+def evaluate_file(
+    model: Path,
+    file: Path,
+    *,
+    trusted: bool = False,
+    target: str | None = None,
+    header: bool = True,
+    embeddings: Path | None = None,
+    text_model: str | None = None,
+) -> tuple[Evaluation, Baseline]:
+    """Every metric of a model on a file it was not fitted to, on the recorded grades and corrected for their noise.
+
+    Beside it, what always predicting the middle grade would score on the recorded ones.
+
+    Parameters
+    ----------
+    model : Path
+        Folder written by ``ordinoise fit``.
+    file : Path
+        Table with the model's feature columns and a column of grades.
+    trusted : bool
+        Whether the grades of the file are right; otherwise they are taken to be as noisy as the training grades.
+    target : str, optional
+        Column of grades; named as in training by default.
+    header : bool
+        Whether the first row of a CSV file has the names of the columns.
+    embeddings, text_model
+        As when the model was made.
+    """
+    from ordinoise.app.report.action import baseline_of
+    from ordinoise.scoring import evaluate
+
+    fitted, task = read_model(model)
+    frame = read_table(file, keep_text=task.categories, header=header)
+    labels, rows = grades_of(frame, task.target if target is None else target, fitted.classes_.tolist())
+    found = evaluate(fitted, _features(frame, task, embeddings, text_model)[rows], labels, None if trusted else "model")
+    classes = fitted.classes_.tolist()
+    ranks = np.array([classes.index(label) for label in labels], dtype=np.int64)
+    return found, baseline_of(ranks, [str(grade) for grade in classes], list(found.scores))
+
+
+def predict_file(
+    model: Path,
+    file: Path,
+    *,
+    decision: str | None = None,
+    confidence: float | None = None,
+    as_stored: bool = True,
+    header: bool = True,
+    embeddings: Path | None = None,
+    text_model: str | None = None,
+    on_unseen: Callable[[str], None] = lambda _: None,
+) -> pl.DataFrame:
+    """The table of a file with columns added for the predicted grade and the probability of each grade.
+
+    Parameters
+    ----------
+    model : Path
+        Folder written by ``ordinoise fit``.
+    file : Path
+        Table with the model's feature columns; other columns, such as the target, are kept but not read.
+    decision : {"median", "mode", "mean"}, optional
+        Rule that picks the grade; that of the fit by default.
+    confidence : float, optional
+        Also add the lowest and highest grade of a prediction set with this coverage.
+    as_stored : bool
+        Whether to return the file's own cells as stored (text, for a CSV file) or with their inferred types.
+    header : bool
+        Whether the first row of a CSV file has the names of the columns.
+    embeddings, text_model
+        As when the model was made.
+    on_unseen : callable
+        Called with a sentence for every column with categories that the model never saw.
+    """
+    check_prediction(decision, confidence)
+    fitted, task = read_model(model)
+    stored = read_stored(file, header=header)
+    return with_grades(
+        fitted, task, stored, decision=decision, confidence=confidence, as_stored=as_stored, embeddings=embeddings,
+        text_model=text_model, on_unseen=on_unseen,
+    )  # fmt: skip
+
+
+def check_prediction(decision: str | None, confidence: float | None) -> None:
+    """Refuse bad options of a prediction."""
+    if decision is not None:
+        as_choice("decision", decision, RULES)
+    if confidence is not None:
+        as_number("confidence", confidence, 0.0, 0.9999, open_low=True)
+
+
+def with_grades(
+    fitted: OrdinalClassifierBase,
+    task: Task,
+    stored: pl.DataFrame,
+    *,
+    decision: str | None = None,
+    confidence: float | None = None,
+    as_stored: bool = True,
+    embeddings: Path | None = None,
+    text_model: str | None = None,
+    on_unseen: Callable[[str], None] = lambda _: None,
+) -> pl.DataFrame:
+    """The rows of a table that was read, with the columns that `predict_file` adds."""
+    frame = typed_columns(stored.get_columns(), task.categories)
+    features = _features(frame, task, embeddings, text_model)
+    for sentence in unseen_categories(fitted, features):
+        on_unseen(sentence)
+    probabilities = fitted.predict_proba(features)
+    grades = fitted.classes_[decide(probabilities, fitted.decision if decision is None else decision)]
+    added = [pl.Series(f"predicted_{task.target}", grades)]
+    if confidence is not None:
+        sets = fitted.sets_of(probabilities, confidence)
+        added += [pl.Series(f"lowest_{task.target}", sets.low), pl.Series(f"highest_{task.target}", sets.high)]
+    added += [
+        pl.Series(f"probability_{grade}", probabilities[:, at].round(6)) for at, grade in enumerate(fitted.classes_)
+    ]
+    clash = next((series.name for series in added if series.name in frame.columns), None)
+    if clash is not None:
+        raise complain("file", f"have no column {clash!r}", "one", "the prediction adds this name; rename yours")
+    return (stored if as_stored else frame).with_columns(added)
+
+
+def unseen_categories(model: OrdinalClassifierBase, features: pl.DataFrame) -> list[str]:
+    """One sentence per column with categories that the training table did not have; they are read as missing."""
+    columns = getattr(model, "columns_", None)
+    if columns is None:
+        return []
+    found = []
+    for at, known in columns.categories.items():
+        column = features.to_series(at if columns.kept is None else columns.kept[at])
+        unseen = column.filter(~column.is_in(list(known))).drop_nulls()
+        if len(unseen):
+            names = unseen.unique(maintain_order=True).to_list()
+            shown = ", ".join(shortened(repr(name)) for name in names[:MOST_NAMED])
+            more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+            found.append(
+                f"column {column.name!r} has categories that the model never saw, read as missing in "
+                f"{len(unseen):,} row{'s' * (len(unseen) > 1)}: {shown}{more}."
+            )
+    return found
+
+
+def write_predictions(graded: pl.DataFrame, file: Path, out: Path) -> None:
+    """Write a table by `predict_file` to a new file; JSON lines in JSON lines keep every byte and get more keys."""
+    if out.suffix.lower() in LINES and is_lines(file):
+        known = set(read_stored(file).columns)
+        added = [column for column in graded.get_columns() if column.name not in known]
+        write_lines(lines_and(file, pl.DataFrame(added)), out)
+    else:
+        write_table(graded, out)
+
+
+def _features(frame: pl.DataFrame, task: Task, embeddings: Path | None, text_model: str | None) -> pl.DataFrame:
+    """The features of every row of a table, with its embeddings if the model was made with some."""
+    made = features_of(frame, task.columns)
+    if task.text_model is not None and text_model is None:
+        raise complain("text-model", f"be given, as when the model was made ({task.text_model!r})", "none")
+    if task.text_model is None and text_model is not None:
+        raise complain("text-model", "be left out, as when the model was made", repr(text_model))
+    if task.n_embedded == 0 and embeddings is not None:
+        raise complain("embeddings", "be left out, as when the model was made", repr(str(embeddings)))
+    if task.n_embedded and embeddings is None and text_model is None:
+        raise complain("embeddings", "be given, as when the model was made", "none")
+    vectors = embedded_columns([made.get_column(name) for name in task.texts], frame.height, embeddings, text_model)
+    if vectors.width != task.n_embedded:
+        raise complain(
+            "embeddings", f"have {task.n_embedded} numbers per row, as when the model was made", vectors.width
+        )
+    return pl.DataFrame([*made.get_columns(), *vectors.get_columns()])
+
+
+@dataclass(frozen=True)
+class Task:
+    """How a model reads a file: the column of grades, the columns of the training table, embeddings.
+
+    `text_model` is what the vectors of the texts were made by; `n_embedded` the length of all vectors of a row.
+    """
+
+    target: str
+    columns: tuple[ColumnFindings, ...]
+    n_embedded: int = 0
+    text_model: str | None = None
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """Columns that are read as text, even if a file has only digits in them: categories and free text."""
+        return self._named("category", "text")
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """Columns of free text."""
+        return self._named("text")
+
+    def _named(self, *kinds: str) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns if column.role == "feature" and column.kind in kinds)
+
+
+def read_model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:
+    """The model in a folder written by ``ordinoise fit``, and its task."""
+    model = load_model(folder)
+    try:
+        found = json.loads(regular_content(folder / TASK, MOST_SETTINGS).decode())
+    except FileNotFoundError:
+        raise complain("model", f"hold {TASK}", repr(str(folder)), "ordinoise fit writes one") from None
+    except (OSError, ValueError, RecursionError):
+        raise complain("model", f"hold a readable {TASK}", repr(str(folder)), "the folder is damaged") from None
+    task = _task_from(found, folder)
+    _check_fits(task, model)
+    return model, task
+
+
+def _write_task(folder: Path, table: GradedTable, text_model: str | None) -> None:
+    columns = [asdict(column) for column in table.columns]
+    content = {"format": FORMAT, "format_version": FORMAT_VERSION, "target": table.target, "columns": columns}
+    content |= {"n_embedded": len(table.embedded), "text_model": text_model}
+    write_whole(folder / TASK, json.dumps(content, allow_nan=False).encode())
+
+
+def _task_from(found: Any, folder: Path) -> Task:
+    version = found.get("format_version") if isinstance(found, dict) and found.get("format") == FORMAT else None
+    if not isinstance(version, int):
+        raise complain("model", f"hold a readable {TASK}", repr(str(folder)), "the folder is damaged")
+    if version != FORMAT_VERSION:
+        advice = "it was written by another version of ordinoise; fit the model again"
+        raise complain("model", f"hold a task of format version {FORMAT_VERSION}", version, advice)
+    try:
+        columns = tuple(ColumnFindings(**column) for column in found["columns"])
+        task = Task(found["target"], columns, found["n_embedded"], found["text_model"])
+        named = [text for one in columns for text in (one.name, one.kind, one.role)]
+        for text in (task.target, task.text_model or "", *named):
+            text.encode()  # it is text, without halves of characters
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        got = f"{type(error).__name__}: {str(error).encode(errors='backslashreplace').decode()}"
+        raise complain("model", f"hold a complete {TASK}", got, "the folder is damaged") from None
+    return task
+
+
+def _check_fits(task: Task, model: OrdinalClassifierBase) -> None:
+    """Refuse a task whose columns are not those of the model."""
+    names = [column.name for column in task.columns]
+    features = [column for column in task.columns if column.role == "feature"]
+    expected = [str(name) for name in getattr(model, "feature_names_in_", ())]
+    n_vectors = max(len(expected) - len(features), 0)
+    vectors = [f"{PREFIX}{at + 1}" for at in range(n_vectors)]
+    is_known = all(column.kind in FEATURE_KINDS for column in features) and task.n_embedded == n_vectors
+    if not is_known or len(set(names)) < len(names) or [column.name for column in features] + vectors != expected:
+        got = f"columns {names}"
+        raise complain("model", f"hold a {TASK} with the features {expected}", got, "the folder is damaged")

@@ -1,0 +1,59 @@
+"""A new estimate of the noise that the review page starts, with the settled grades as trusted labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ordinoise._validation import complain
+from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.ratings import RatersRecord, is_of_ratings, read_ratings_record
+from ordinoise.app.review.refit import Refit, RefitOutcome
+from ordinoise.app.rounds.items import verified_grades
+from ordinoise.app.rounds.reviewed import Reviewed, check_same, repeats_in, settled_in
+from ordinoise.app.verbs.fit import learn
+from ordinoise.app.verbs.raters import find_consensus, read_ratings
+from ordinoise.app.verbs.request import RatingsRequest, Request
+
+
+def refit_of(folder: Path) -> Refit:
+    """The function that the review page calls to estimate the noise again, with the decisions as trusted labels."""
+    if is_of_ratings(folder):
+        return _ratings_refit(read_ratings_record(folder))
+    record = read_record(folder)
+    try:
+        request = Request.from_settings(Path(record.source), record.target, dict(record.settings))
+    except (KeyError, TypeError) as error:
+        raise complain("folder", "hold the options of its audit", str(error), "audit.json is damaged") from None
+
+    def refit(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
+        check_same(record, request.file)
+        names = {row: name for row, (_, name) in settled_in(folder, record).items()}
+        settled = {one.row: (one.grade, one.reviewer) for one in record.settled}
+        settled |= {row: (grade, names.get(row, "")) for row, grade in zip(rows, grades, strict=True)}
+        reviewed = Reviewed(settled, repeats=repeats_in(folder, record))
+        found = learn(replace(request, noise="estimate"), trusted=reviewed.trusted)
+        return RefitOutcome(record.noise, found.model.noise_, len(settled))
+
+    return refit
+
+
+def _ratings_refit(record: RatersRecord) -> Refit:
+    try:
+        request = RatingsRequest.from_settings(Path(record.source), dict(record.settings))
+    except (KeyError, TypeError) as error:
+        raise complain("folder", "hold the options of its command", str(error), "raters.json is damaged") from None
+
+    def refit(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
+        check_same(record, request.file)
+        table = read_ratings(request)
+        before = {} if request.trusted is None else dict(zip(*verified_grades(request.trusted, table), strict=True))
+        classes = {str(grade): grade for grade in table.classes}
+        known = before | {row: classes[grade] for row, grade in zip(rows, grades, strict=True)}
+        trusted = np.array(list(known), dtype=np.int64), np.array(list(known.values()))
+        return RefitOutcome(record.noise, find_consensus(request, trusted=trusted).model.noise_, len(rows))
+
+    return refit
