@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -11,15 +12,15 @@ class Estimate:
 
     Attributes
     ----------
-    value : float or None
-        The best single number; None where the data allow a range and no more.
+    value : float
+        The best single number; NaN where the data allow a range and no more.
     low, high : float
         Ends of the interval, or of the range.
     confidence : float
         Level of the interval.
     """
 
-    value: float | None
+    value: float
     low: float
     high: float
     confidence: float = 0.95
@@ -27,8 +28,8 @@ class Estimate:
     @property
     def is_range(self) -> bool:
         """Whether there is no single best number."""
-        return self.value is None
+        return math.isnan(self.value)
 
     def __str__(self) -> str:
         ends = f"{self.low:.2f} to {self.high:.2f}"
-        return ends if self.value is None else f"{self.value:.2f} ({ends})"
+        return ends if self.is_range else f"{self.value:.2f} ({ends})"
