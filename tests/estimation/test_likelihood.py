@@ -313,6 +313,15 @@ def test_two_classes_and_a_class_never_recorded_are_no_obstacle() -> None:
         assert np.isfinite(fit.noise_matrix).all()
 
 
+@pytest.mark.parametrize("n_samples", [118, 174, 368])
+def test_a_highest_grade_that_is_named_but_absent_starts_a_curve(n_samples: int) -> None:
+    """Weights of 1 / n, summed over cells: for these numbers of rows the share of the grades below rounds to above one."""
+    probabilities, labels = simulated(n_samples, ASYMMETRIC)
+    weights = np.full(n_samples, 1 / n_samples)
+    bins, _ = binned_scores(probabilities, np.minimum(labels, 2), weights / (weights**2).sum(), 12)
+    assert np.isfinite(score_curve(bins).start(bins)).all()
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -142,7 +142,8 @@ class ScoreCurve:
     def start(self, bins: BinnedScores) -> Floats:
         """A straight ``g`` with thresholds that give the recorded class frequencies, and scales of one."""
         log_rises = np.log(np.diff(self.knots)) + LOG_SLOPE
-        shares = bins.counts.sum(axis=0).cumsum()[:-1] / bins.counts.sum()
+        # Rounded sums exceed one by a little where the highest grades are absent.
+        shares = np.minimum(bins.counts.sum(axis=0).cumsum()[:-1] / bins.counts.sum(), 1.0)
         cuts = np.quantile(self.design(bins)[:, : self.n_rises] @ np.exp(log_rises), shares)
         gaps = np.log(np.maximum(np.diff(cuts), 0.05))
         return np.concatenate([log_rises, -cuts[:1], gaps, np.zeros(self.n_groups - 1)])
