@@ -226,3 +226,11 @@ def test_numbers_too_small_for_trees_are_named_as_such(capfd: pytest.CaptureFixt
 
 def test_labels_beyond_64_bits_are_one_sentence() -> None:
     assert "64 bits" in str(_refusal("boosting", NUMBERS, np.array([1, 2, 2**70] * (N // 3), dtype=object)))
+
+
+@pytest.mark.parametrize("classifier", NAMES)
+def test_a_dask_collection_is_refused_with_the_name_of_the_command_for_it(classifier: str) -> None:
+    array = pytest.importorskip("dask.array")
+    words = _refusal(classifier, array.from_array(NUMBERS), GRADES)
+    assert words is not None
+    assert "X must be in memory, got a Dask collection; ordinoise fit FOLDER --scheduler ADDRESS" in words

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_number, complain
-from ordinoise.classifiers._boosting_cluster import is_distributed, train_on_workers
 from ordinoise.classifiers._lightgbm import trained_by_lightgbm
 from ordinoise.classifiers._table_base import TableClassifierBase
 from ordinoise.classifiers._trees import ensemble_from, ensemble_state
@@ -147,9 +146,6 @@ class OrdinalBoostingClassifier(TableClassifierBase):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, groups: Any = None) -> Self:
         """Learn from recorded labels.
 
-        On a Dask array or frame of numbers the workers of the active client train where the rows are. Then the noise
-        must be None or known, all rounds are grown before the best number is chosen, and there is no refit.
-
         Parameters
         ----------
         X : array, sparse matrix or frame of shape (n_samples, n_features)
@@ -164,13 +160,6 @@ class OrdinalBoostingClassifier(TableClassifierBase):
             Rows of one group (a patient, a query, an item with several labels) are held out together, wherever rows
             are held out.
         """
-        if is_distributed(X):
-            if groups is not None:
-                raise complain("groups", "be None for a Dask collection", "a column")
-            rng = as_generator(self.random_state)
-            self._keep(train_on_workers(self, X, y, sample_weight, raters, rng))
-            self._keep_facts(None)
-            return self
         features = self._checked_features(X, reset=True)
         classes, ranks = self._checked_labels(y, features.shape[0], self.classes)
         as_decision(self.decision, len(classes))

@@ -33,6 +33,7 @@ TAKERS = (
     "OrdinalClassifier free text"
 )
 FRAME = "OrdinalClassifier reads texts as a column of a frame, such as polars.DataFrame({'text': texts})"
+PARTS = "ordinoise fit FOLDER --scheduler ADDRESS learns from Parquet files of any size on a Dask cluster"
 NO_ARGUMENT = "a float() argument must be a string or a real number"  # as scikit-learn's checks demand it
 
 
@@ -45,6 +46,8 @@ def is_sentence(error: Exception) -> bool:
 @contextmanager
 def one_sentence(X: Any) -> Iterator[None]:
     """Turn any other error about the features `X` into one sentence that names the column and the cell."""
+    if hasattr(X, "__dask_graph__"):
+        raise complain("X", "be in memory", "a Dask collection", PARTS)
     try:
         yield
     except FAILURES as error:
