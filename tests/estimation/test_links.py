@@ -14,7 +14,7 @@ from ordinoise.estimation.score import doubts
 from ordinoise.estimation.score.bootstrap import posterior_draws
 from ordinoise.estimation.score.doubts import doubts_about_columns, saved_error
 from ordinoise.estimation.score.likelihood import score_likelihood
-from ordinoise.estimation.score.links import LINKS
+from ordinoise.estimation.score.links import LINKS, STUDENT_T3
 from ordinoise.estimation.score.specification import predictable_surprise
 from ordinoise.noise import corrupt, inverse_decay
 
@@ -24,12 +24,14 @@ ORACLES: dict[str, Any] = {
     "cloglog": stats.gumbel_l,
     "loglog": stats.gumbel_r,
     "heavy": stats.t(2),
+    "t3": stats.t(3),
 }
+EVERY_LINK = LINKS | {"t3": STUDENT_T3}
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("name", EVERY_LINK)
 def test_every_link_is_the_distribution_it_names(name: str) -> None:
-    link, oracle, x = LINKS[name], ORACLES[name], np.linspace(-6, 3, 37)
+    link, oracle, x = EVERY_LINK[name], ORACLES[name], np.linspace(-6, 3, 37)
     assert_allclose(link.log_cdf(x), oracle.logcdf(x), rtol=1e-9, atol=1e-12)
     assert_allclose(link.log_tail(x), oracle.logsf(x), rtol=1e-9, atol=1e-12)
     assert_allclose(link.log_density(x), oracle.logpdf(x), rtol=1e-9)
@@ -37,10 +39,11 @@ def test_every_link_is_the_distribution_it_names(name: str) -> None:
     assert_allclose(link.log_between(low, high), np.log(oracle.cdf(high) - oracle.cdf(low)), rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("name", EVERY_LINK)
 def test_no_link_is_lost_far_out(name: str) -> None:
     ends = np.array([-300.0, 300.0])
-    for values in (LINKS[name].log_cdf(ends), LINKS[name].log_tail(ends), LINKS[name].log_between(ends - 1, ends)):
+    link = EVERY_LINK[name]
+    for values in (link.log_cdf(ends), link.log_tail(ends), link.log_between(ends - 1, ends)):
         assert not np.isnan(values).any()
         assert (values <= 0).all()
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import log_expit, log_ndtr
+from scipy.special import gammaln, log_expit, log_ndtr, stdtr
 
 from ordinoise._validation import Floats
 
@@ -83,3 +83,17 @@ LINKS = {
         Link("heavy", _mirrored(_log_heavy_tail), _log_heavy_tail, _log_heavy_density),
     )
 }
+
+
+def _log_t3_cdf(x: Floats) -> Floats:
+    beyond = stdtr(3, -np.abs(x))
+    return np.where(x > 0, np.log1p(-beyond), np.log(beyond))
+
+
+def _log_t3_density(x: Floats) -> Floats:
+    return np.asarray(gammaln(2) - gammaln(1.5) - 0.5 * np.log(3 * np.pi) - 2 * np.log1p(x**2 / 3))
+
+
+STUDENT_T3 = Link("t3", _log_t3_cdf, _mirrored(_log_t3_cdf), _log_t3_density)
+"""Tails of Student's t with 3 degrees of freedom, the heaviest that count as overlap where wrong labels are counted
+(`ordinoise.audit.prevalence`). It is not averaged with the others: the estimate of the noise has its own heavy link."""
