@@ -1,0 +1,47 @@
+"""Records that an earlier version wrote into its folders still open, and are written as they were."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ordinoise.app.records.audit import AuditRecord, read_record, write_record
+from ordinoise.app.records.plan import GAIN, REPEAT, SPOT_CHECK, read_plans, write_plan
+from ordinoise.app.records.ratings import read_ratings_record, write_ratings_record
+
+STORED = Path(__file__).parent / "stored"
+
+
+def _plain(path: Path) -> Any:
+    return json.loads(path.read_text())
+
+
+@pytest.fixture(scope="module")
+def audit() -> AuditRecord:
+    return read_record(STORED)
+
+
+def test_an_audit_keeps_every_entry(audit: AuditRecord, tmp_path: Path) -> None:
+    assert {one.reviewer for one in audit.settled} == {"Ada", "Ben"}
+    assert audit.spot_check is not None
+    assert sum(one.is_differing for one in audit.repeats) == 1
+    assert audit.suspects[0].similar[0].cells[0] is not None
+    write_record(tmp_path, audit)
+    assert _plain(tmp_path / "audit.json") == _plain(STORED / "audit.json")
+
+
+def test_plans_keep_their_rows_and_strata(audit: AuditRecord, tmp_path: Path) -> None:
+    plans = read_plans(STORED, audit)
+    assert [plan.kind for plan in plans] == [SPOT_CHECK, GAIN, REPEAT]
+    for number, plan in enumerate(plans, start=1):
+        write_plan(tmp_path, plan)
+        assert _plain(tmp_path / f"next-{number}.json") == _plain(STORED / f"next-{number}.json")
+    assert plans[0].certificate({one.row: one.recorded for one in plans[0].rows}).n_checked == 3
+
+
+def test_ratings_keep_every_entry(tmp_path: Path) -> None:
+    record = read_ratings_record(STORED)
+    assert record.suspects[0].grades
+    write_ratings_record(tmp_path, record)
+    assert _plain(tmp_path / "raters.json") == _plain(STORED / "raters.json")
