@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ordinoise._validation import (
     Floats,
     Ints,
+    as_choice,
     as_noise_matrix,
     as_ranks,
     as_same_length,
@@ -152,6 +153,9 @@ def ranks_of(argument: str, y: Any, classes: NDArray[Any]) -> Ints:
     return as_ranks(argument, column, classes)
 
 
+DRAWN = ("random", "chosen")
+
+
 @dataclass(frozen=True, eq=False)
 class Verified:
     """Labels that people verified, who may err themselves: what ``trusted=`` takes in place of a pair.
@@ -167,41 +171,35 @@ class Verified:
     is_recorded : bool array of shape (n_verified,), optional
         Whether a row has a recorded label too. In a row without one `y` must hold the verified label; models learn
         from it, the estimate of the noise does not. By default all have one.
+    drawn : {"random", "chosen"} or column of these words, default="chosen"
+        How the rows came to be verified: drawn at random from all rows, or chosen by anything else, such as suspicion.
     """
 
     rows: Any
     labels: Any
     noise: Any = None
     is_recorded: Any = None
-
-
-class VerifiedRanks(NamedTuple):
-    """Checked verified labels: row numbers, ranks, one matrix ``[true, verified]`` for each row, and who has a record.
-
-    Shapes (n_verified,), (n_verified,), (n_verified, n_classes, n_classes) and (n_verified,).
-    """
-
-    rows: Ints
-    ranks: Ints
-    matrices: Floats
-    is_recorded: NDArray[np.bool_]
+    drawn: Any = "chosen"
 
     @property
     def likelihood(self) -> Floats:
-        """Probability of each verdict under every true class, shape (n_verified, n_classes)."""
-        return np.asarray(self.matrices[np.arange(len(self.rows)), :, self.ranks])
+        """Probability of each checked verdict under every true class, shape (n_verified, n_classes)."""
+        return np.asarray(self.noise[np.arange(len(self.rows)), :, self.labels])
 
-    def among(self, chosen: Ints) -> VerifiedRanks | None:
-        """Those of some rows, by their positions among these, which are sorted; None if there are none."""
+    def among(self, chosen: Ints) -> Verified | None:
+        """The checked labels of some rows, by their positions among these, which are sorted; None if there are none."""
         known = np.isin(self.rows, chosen)
         if not known.any():
             return None
         at = np.searchsorted(chosen, self.rows[known])
-        return VerifiedRanks(at, self.ranks[known], self.matrices[known], self.is_recorded[known])
+        return Verified(at, self.labels[known], self.noise[known], self.is_recorded[known], self.drawn[known])
 
 
-def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> VerifiedRanks:
-    """Verified labels, checked: from a pair of row numbers and true labels, or from `Verified`."""
+def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> Verified:
+    """Verified labels, checked: from a pair of row numbers and true labels, or from `Verified`.
+
+    Its labels are ranks among `classes`, and every row has its matrix, `is_recorded` and `drawn`.
+    """
     if not isinstance(trusted, Verified):
         if not isinstance(trusted, (tuple, list)) or len(trusted) != 2:
             raise complain("trusted", "be a pair of row numbers and true labels, or Verified", repr(trusted)[:60])
@@ -217,7 +215,15 @@ def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> Verifi
         is_recorded = as_column("is_recorded", trusted.is_recorded).astype(bool)
         as_same_length("is_recorded", len(is_recorded), "the trusted rows", len(rows))
     matrices = _verifier_matrices(trusted.noise, len(rows), len(classes))
-    return VerifiedRanks(rows.astype(np.int64), as_ranks("trusted labels", labels, classes), matrices, is_recorded)
+    ranks = as_ranks("trusted labels", labels, classes)
+    return Verified(rows.astype(np.int64), ranks, matrices, is_recorded, _as_drawn(trusted.drawn, len(rows)))
+
+
+def _as_drawn(drawn: Any, n_verified: int) -> NDArray[np.str_]:
+    """How each verified row was drawn."""
+    words = [drawn] * n_verified if isinstance(drawn, str) else as_column("drawn", drawn).tolist()
+    as_same_length("drawn", len(words), "the trusted rows", n_verified)
+    return np.array([as_choice("drawn", word, DRAWN) for word in words])
 
 
 def _verifier_matrices(noise: Any, n_verified: int, n_classes: int) -> Floats:

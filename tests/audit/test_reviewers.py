@@ -6,7 +6,7 @@ import pytest
 from ordinoise import adjacent, corrupt, inverse_decay
 from ordinoise.audit.reviewers import reviewers_from_repeats
 from ordinoise.audit.search import issues_from_probabilities
-from ordinoise.labels import Verified
+from ordinoise.labels import Verified, trusted_ranks
 
 
 def test_the_error_of_a_reviewer_is_found_within_three_standard_errors() -> None:
@@ -57,6 +57,12 @@ def test_the_posterior_of_a_verified_row_is_bayes_rule_with_record_and_verdict()
         (Verified([0, 1], [1, 1], np.eye(3)), "noise_matrix must be 4 x 4"),
         (Verified([0, 1], [1, 1], np.stack([np.eye(4)] * 3)), "must have one matrix, or one for each of 2, got 3"),
         (Verified([0, 1], [1, 1], is_recorded=[True]), r"is_recorded must be as long as the trusted rows \(2\), got 1"),
+        (
+            Verified([0, 1], [1, 1], drawn="randomly"),
+            r"drawn must be one of \['random', 'chosen'\], got 'randomly'; did",
+        ),
+        (Verified([0, 1], [1, 1], drawn=["random", "all"]), r"drawn must be one of .*, got 'all'"),
+        (Verified([0, 1], [1, 1], drawn=["random"]), r"drawn must be as long as the trusted rows \(2\), got 1"),
     ],
 )
 def test_verified_labels_that_do_not_fit_are_refused_in_one_sentence(verified: Verified, sentence: str) -> None:
@@ -67,3 +73,11 @@ def test_verified_labels_that_do_not_fit_are_refused_in_one_sentence(verified: V
 def test_repeats_that_are_none_are_refused() -> None:
     with pytest.raises(ValueError, match="grades must not be empty"):
         reviewers_from_repeats([], np.empty((0, 2), dtype=int), 4)
+
+
+def test_some_of_the_verified_labels_keep_how_each_was_drawn() -> None:
+    verified = trusted_ranks(Verified([5, 2, 9], [3, 1, 2], drawn=["random", "chosen", "random"]), np.arange(4), 10)
+    some = verified.among(np.array([2, 4, 9]))
+    assert some is not None
+    assert (some.rows.tolist(), some.labels.tolist(), some.drawn.tolist()) == ([0, 2], [1, 2], ["chosen", "random"])
+    assert trusted_ranks(([5], [3]), np.arange(4), 10).drawn.tolist() == ["chosen"]

@@ -11,7 +11,7 @@ from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.decisions import combined
-from ordinoise.labels import VerifiedRanks
+from ordinoise.labels import Verified
 from ordinoise.noise.deconvolution import FLOOR
 
 CALIBRATION_FLOOR, CALIBRATION_SPREAD = 1e-3, 0.7
@@ -21,9 +21,7 @@ MOST_CALIBRATION_STEPS = 200  # of L-BFGS; a round number, chosen by no run
 MOST_CALIBRATION_ROWS = 10_000  # drawn at random where there are more; a round number, chosen by no run
 
 
-def posterior(
-    probabilities: Floats, recorded: Ints, noise_matrix: Floats, verified: VerifiedRanks | None = None
-) -> Floats:
+def posterior(probabilities: Floats, recorded: Ints, noise_matrix: Floats, verified: Verified | None = None) -> Floats:
     """Probability of each true class given the features and the recorded label, shape (n_samples, n_classes).
 
     Bayes' rule: ``P(j | x) noise_matrix[j, recorded]``, scaled to sum to one; of verified rows given the verdict too.
@@ -43,7 +41,7 @@ def credit_in_doubt(n_classes: int) -> Floats:
     return np.maximum(np.abs(grades[:, None] - grades), 1) ** -0.5
 
 
-def likelihood_of(recorded: Ints, noise_matrix: Floats, verified: VerifiedRanks | None = None) -> Floats:
+def likelihood_of(recorded: Ints, noise_matrix: Floats, verified: Verified | None = None) -> Floats:
     """Probability of each record under every true class, shape (n_samples, n_classes), up to a factor per sample.
 
     Of a verified row it is the probability of record and verdict together, or of the verdict alone if the noise rules

@@ -32,7 +32,7 @@ from ordinoise.classifiers.blend.answers import ENOUGH_VERIFIED, answered, gain_
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
-from ordinoise.labels import VerifiedRanks, as_column, as_groups, ordered_classes, ranks_of, trusted_ranks
+from ordinoise.labels import Verified, as_column, as_groups, ordered_classes, ranks_of, trusted_ranks
 from ordinoise.noise import Noise
 from ordinoise.noise.deconvolution import deconvolved
 from ordinoise.threads import one_blas_thread
@@ -233,7 +233,7 @@ def _estimated(
     of: str,
     probabilities: Floats,
     recorded: Ints,
-    known: VerifiedRanks | None,
+    known: Verified | None,
     rng: np.random.Generator,
 ) -> Noise:
     """The noise estimated from probabilities of the recorded label, with the answer that the evidence calls for."""

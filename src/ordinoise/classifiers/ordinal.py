@@ -32,7 +32,7 @@ from ordinoise.columns.coding import Columns
 from ordinoise.crossfit import stratified_folds
 from ordinoise.decisions import as_decision
 from ordinoise.estimation.resolution import resolve_noise
-from ordinoise.labels import VerifiedRanks, as_column, joined_groups, trusted_ranks
+from ordinoise.labels import Verified, as_column, joined_groups, trusted_ranks
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
 from ordinoise.threads import one_blas_thread
@@ -268,7 +268,7 @@ class OrdinalClassifier(TableClassifierBase):
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any, groups: Any, items: Any
-    ) -> tuple[Recorded, Any, VerifiedRanks | None, Ints]:
+    ) -> tuple[Recorded, Any, Verified | None, Ints]:
         """The rows with positive weight: data for the learners, raters, verified rows among them, row numbers."""
         features = self._checked_features(X, reset=True)
         self.classes_, ranks = self._checked_labels(y, features.shape[0], self.classes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.classifiers.blend.table import Table
-from ordinoise.labels import VerifiedRanks
+from ordinoise.labels import Verified
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Recorded:
         index, groups = (None if numbers is None else numbers[rows] for numbers in (self.index, self.groups))
         return Recorded(self.table.rows(rows), self.ranks[rows], self.weights[rows], self.matrices, index, groups)
 
-    def with_trusted(self, trusted: VerifiedRanks) -> Recorded:
+    def with_trusted(self, trusted: Verified) -> Recorded:
         """The same with verified labels: their record is what was recorded and verified together."""
         rows, ranks, verdict = trusted.rows, self.ranks.copy(), trusted.likelihood
         record = self.likelihood_of(rows)
@@ -47,9 +47,9 @@ class Recorded:
         use_both = trusted.is_recorded & (both.max(axis=1) > 0) & ((record > 0).sum(axis=1) > 1)
         likelihood = np.where(use_both[:, None], both, verdict)
         likelihood = likelihood / likelihood.max(axis=1, keepdims=True)
-        cells, at = np.unique(np.column_stack([trusted.ranks, likelihood]), axis=0, return_inverse=True)
+        cells, at = np.unique(np.column_stack([trusted.labels, likelihood]), axis=0, return_inverse=True)
         index = np.zeros(len(ranks), dtype=np.int64) if self.index is None else self.index.copy()
-        ranks[rows], index[rows] = trusted.ranks, len(self.matrices) + at.ravel()
+        ranks[rows], index[rows] = trusted.labels, len(self.matrices) + at.ravel()
         more = record_matrices(cells[:, 1:], cells[:, 0].astype(np.int64))
         return replace(self, ranks=ranks, matrices=np.concatenate([self.matrices, more]), index=index)
 

@@ -18,7 +18,7 @@ from ordinoise._validation import Floats, Ints, complain
 from ordinoise.classifiers.blend.data import Recorded, record_matrices
 from ordinoise.classifiers.blend.mixture import Blend
 from ordinoise.decisions import decide
-from ordinoise.labels import VerifiedRanks, distinct
+from ordinoise.labels import Verified, distinct
 from ordinoise.noise import Noise
 
 if TYPE_CHECKING:
@@ -155,11 +155,11 @@ class Items:
         per_item[slice(None) if item is None else item] = blend.out_of_fold
         return replace(blend, out_of_fold=per_item[self.numbers])
 
-    def verified(self, trusted: VerifiedRanks | None) -> tuple[Ints, Ints] | None:
+    def verified(self, trusted: Verified | None) -> tuple[Ints, Ints] | None:
         """Items and true ranks of the verified rows; the rows of an item must agree."""
         if trusted is None:
             return None
-        rows, true = trusted.rows, trusted.ranks
+        rows, true = trusted.rows, trusted.labels
         found, at = np.unique(self.numbers[rows], return_index=True)
         rank_of = np.full(len(self.names), -1)
         rank_of[found] = true[at]
@@ -169,14 +169,14 @@ class Items:
             raise complain("trusted", "give every item one verified label", f"two for {name}")
         return found, true[at]
 
-    def by_raters(self, estimator: RepeatedLabels, raters: Any, trusted: VerifiedRanks | None) -> Consensus:
+    def by_raters(self, estimator: RepeatedLabels, raters: Any, trusted: Verified | None) -> Consensus:
         """The raters estimated from the ratings alone; without names one matrix for all."""
         fit = estimator.fit(self.numbers, raters, self.rows.ranks, trusted=self.verified(trusted))
         noise = fit.noise_ if raters is not None else fit.noise_.average
         shares = np.maximum(np.asarray(fit.noise_.class_shares), LEAST)
         return Consensus(noise, fit.posterior_ / shares, fit.posterior_)
 
-    def by_matrices(self, noise: Noise, index: Ints | None, trusted: VerifiedRanks | None) -> Consensus:
+    def by_matrices(self, noise: Noise, index: Ints | None, trusted: Verified | None) -> Consensus:
         """The matrices known; each rating is independent of the others given the true grade."""
         each = noise.matrices[0 if index is None else index, :, self.rows.ranks]
         total = np.zeros((len(self.names), noise.n_classes))

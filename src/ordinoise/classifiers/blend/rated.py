@@ -15,7 +15,7 @@ from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.items import Consensus, Items
 from ordinoise.classifiers.blend.mixture import Blend
 from ordinoise.estimation.resolution import needs_data
-from ordinoise.labels import VerifiedRanks, as_column
+from ordinoise.labels import Verified, as_column
 
 if TYPE_CHECKING:
     from ordinoise.classifiers.ordinal import OrdinalClassifier
@@ -29,9 +29,7 @@ def rated_items(model: OrdinalClassifier, plain: Recorded, items: Any, weighted:
     return rated if rated.are_repeated else None
 
 
-def consensus_of(
-    model: OrdinalClassifier, rated: Items, raters: Any, trusted: VerifiedRanks | None, seed: int
-) -> Consensus:
+def consensus_of(model: OrdinalClassifier, rated: Items, raters: Any, trusted: Verified | None, seed: int) -> Consensus:
     """What the ratings alone say about the items, by raters that are estimated or known."""
     from ordinoise.estimation.raters.estimator import RepeatedLabels  # here: a prediction needs none of it
 
@@ -44,7 +42,7 @@ def consensus_of(
 
 
 def rated_blend(
-    model: OrdinalClassifier, rated: Items, raters: Any, trusted: VerifiedRanks | None, rng: np.random.Generator
+    model: OrdinalClassifier, rated: Items, raters: Any, trusted: Verified | None, rng: np.random.Generator
 ) -> Blend:
     """The blend that the evidence prefers, or that was asked for; sets `noise_` and `folds_`."""
     noise_seed, seed = (int(each) for each in rng.integers(2**31, size=2))

@@ -23,7 +23,7 @@ from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import Blend, fitted_blend
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.score.estimator import noise_from_probabilities
-from ordinoise.labels import VerifiedRanks
+from ordinoise.labels import Verified
 from ordinoise.noise import Noise
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def recorded_blend(
-    model: OrdinalClassifier, plain: Recorded, raters: Any, trusted: VerifiedRanks | None, rng: np.random.Generator
+    model: OrdinalClassifier, plain: Recorded, raters: Any, trusted: Verified | None, rng: np.random.Generator
 ) -> Blend:
     """The blend that the answer calls for, of the folds `folds_`; sets `noise_`."""
     noise_seed, seed = (int(each) for each in rng.integers(2**31, size=2))
@@ -51,7 +51,7 @@ def recorded_blend(
 
 
 def noise_estimate(
-    model: OrdinalClassifier, trusting: Blend, plain: Recorded, trusted: VerifiedRanks | None, seed: int
+    model: OrdinalClassifier, trusting: Blend, plain: Recorded, trusted: Verified | None, seed: int
 ) -> Noise:
     """The noise under which the out-of-fold predictions of a blend that trusts the labels explain them best."""
     rows = np.arange(len(plain.ranks))
@@ -73,7 +73,7 @@ def _chosen_blend(
     found: Noise,
     trusting: Blend,
     plain: Recorded,
-    trusted: VerifiedRanks | None,
+    trusted: Verified | None,
     seed: int,
     on_fit: Callable[[], None],
 ) -> Blend:
@@ -99,7 +99,7 @@ def _class_shares(data: Recorded, folds: Ints, seed: int) -> Blend:
     return fitted_blend({CLASS_SHARES: SharesCandidate()}, data, folds, seed=seed, n_jobs=1, drop=False)
 
 
-def _under(noise: Noise, plain: Recorded, index: Ints | None, trusted: VerifiedRanks | None) -> Recorded:
+def _under(noise: Noise, plain: Recorded, index: Ints | None, trusted: Verified | None) -> Recorded:
     """The same rows, recorded under this noise, with the verified ones known."""
     data = replace(plain, matrices=noise.matrices, index=index)
     return data if trusted is None else data.with_trusted(trusted)

@@ -86,6 +86,8 @@ class Votes:
 class Known:
     """What is known about the items besides the ratings.
 
+    Not `Verified`, because it has an entry for every item: its prior and its weight in a resample too.
+
     Attributes
     ----------
     trusted : int array of shape (n_items,)

@@ -14,7 +14,7 @@ from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
 from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.estimation.score.doubts import doubts_about_columns
 from ordinoise.estimation.score.likelihood import LikelihoodFit, binned_likelihood, score_likelihood
-from ordinoise.labels import VerifiedRanks, trusted_ranks
+from ordinoise.labels import Verified, trusted_ranks
 from ordinoise.noise import Doubt, Noise
 
 FEWEST_ROWS = 50
@@ -129,7 +129,7 @@ def noise_from_probabilities(
     sample_weight: Floats | None = None,
     *,
     features: Any = None,
-    trusted: VerifiedRanks | None = None,
+    trusted: Verified | None = None,
     prior_rate: float | None = None,
     random_state: Any = None,
     groups: Ints | None = None,
@@ -149,7 +149,7 @@ def noise_from_probabilities(
     features : array of shape (n_samples, n_features) or function, optional
         Columns that might predict where the fit is surprised; if they do, it is doubted. A function returns those of
         the rows that it is called with.
-    trusted : VerifiedRanks, optional
+    trusted : Verified, optional
         Verified samples.
     prior_rate : float, optional
         The share of wrong labels that is expected.

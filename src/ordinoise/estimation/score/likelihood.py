@@ -33,7 +33,7 @@ from ordinoise.estimation.score.families import AVERAGED_FAMILIES, FAMILY_NAMES
 from ordinoise.estimation.score.fit import Evidence, FamilyFit, cold_starts, evidence_weights, fit_family
 from ordinoise.estimation.score.links import LINKS
 from ordinoise.estimation.score.verdicts import Verdicts, verdicts_of
-from ordinoise.labels import VerifiedRanks, trusted_ranks
+from ordinoise.labels import trusted_ranks
 from ordinoise.noise import Doubt, Noise
 from ordinoise.noise.record import estimated_noise
 
@@ -169,9 +169,7 @@ def score_likelihood(
     bins, cells = _as_bins(table, labels, sample_weight)
     verified = None
     if trusted is not None:
-        if not isinstance(trusted, VerifiedRanks):
-            trusted = trusted_ranks(trusted, np.arange(table.shape[1]), len(labels))
-        verified = verdicts_of(trusted, labels, cells)
+        verified = verdicts_of(trusted_ranks(trusted, np.arange(table.shape[1]), len(labels)), labels, cells)
     return binned_likelihood(bins, cells, family=family, prior_rate=prior_rate, verified=verified)
 
 

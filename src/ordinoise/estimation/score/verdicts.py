@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.labels import VerifiedRanks
+from ordinoise.labels import Verified
 
 TINY = float(np.finfo(np.float64).tiny)
 
@@ -17,6 +17,8 @@ TINY = float(np.finfo(np.float64).tiny)
 @dataclass(frozen=True, eq=False)
 class Verdicts:
     """Counts of verdicts, by verifier, cell, recorded label and verdict.
+
+    Not `Verified`, because the likelihood needs only these counts, not the rows.
 
     Attributes
     ----------
@@ -90,12 +92,12 @@ class Verdicts:
             return np.log(self.matrices[verifier, :, verdict])
 
 
-def verdicts_of(verified: VerifiedRanks, recorded: Ints, cells: Ints) -> Verdicts:
+def verdicts_of(verified: Verified, recorded: Ints, cells: Ints) -> Verdicts:
     """The verdicts on verified samples, given the cell and the recorded label of every sample."""
-    n_verified, n_classes = len(verified.rows), verified.matrices.shape[1]
-    flat = verified.matrices.reshape(n_verified, -1)
+    n_verified, n_classes = len(verified.rows), verified.noise.shape[1]
+    flat = verified.noise.reshape(n_verified, -1)
     found, verifier = np.unique(flat, axis=0, return_inverse=True)
     rows = verified.rows
-    each = np.column_stack([verifier.ravel(), cells[rows], recorded[rows], verified.ranks])
+    each = np.column_stack([verifier.ravel(), cells[rows], recorded[rows], verified.labels])
     entries, counts = np.unique(each, axis=0, return_counts=True)
     return Verdicts(found.reshape(-1, n_classes, n_classes), entries, counts.astype(np.float64))
