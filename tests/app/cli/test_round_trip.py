@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -69,7 +70,7 @@ def test_the_corrected_file_has_the_form_of_the_audited_one(
     record, source = read_record(audit), tmp_path / ("t.jsonl" if kind == "jsonl" else "t.csv")
     content = table.read_text().partition("\n")[2]
     if kind == "jsonl":
-        rows = [dict(zip(NAMES, line.split(",", 3), strict=True)) for line in content.splitlines()]
+        rows = [dict(zip(NAMES, row, strict=True)) for row in csv.reader(content.splitlines())]
         content = "".join(json.dumps(row | {"n": 1.50}) + "\n" for row in rows)
     source.write_text(content)
     settings = dict(record.settings) | {"no_header": kind == "bare"}

@@ -32,18 +32,20 @@ def write_reviewed(folder: Path, record: RatersRecord, states: Iterable[RowState
         raise complain(CONSENSUS, "be unchanged since it was written", f"other content in {str(source)!r}", advice)
     settled = {state.row: state for state in states if state.grade is not None}
     grades = {row: state.grade for row, state in settled.items() if state.grade is not None}
-    table = _with_settled(read_text(source), grades)
+    before = read_text(source)
+    table = _with_settled(before, grades)
     tasks = _tasks(folder, grades)
     with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=folder) as temporary:
         written = Path(temporary) / "reviewed.csv"
         write_table(table, written)
+        if not read_text(written).equals(table):
+            raise complain("the reviewed file", "hold every decision", "others when it was read again")
         also = Path(temporary) / "reviewed.json"
         if tasks is not None:
             also.write_text(json.dumps(tasks, ensure_ascii=False, indent=1), encoding="utf-8")
         path = placed(written, source)
         more = () if tasks is None else (placed(also, folder / TASKS),)
-    consensus = {item.row: item.recorded for item in record.suspects}
-    n_changed = sum(consensus.get(row) != grade for row, grade in grades.items())
+    n_changed = int((before["grade"] != table["grade"]).sum())
     n_disputed = sum(state.is_disputed for state in settled.values())
     return Corrected(path, n_changed, len(grades) - n_changed, n_disputed, more)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from ordinoise.app.tables import (
     delimiter_of,
     digest_of,
     format_of,
+    grades_of,
     lines_with,
     read_exact,
     read_stored,
@@ -29,7 +30,6 @@ from ordinoise.app.tables import (
     write_lines,
     write_table,
 )
-from ordinoise.columns.inference import as_text
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Corrected:
     ----------
     path : path
     n_changed : int
-        Settled grades that differ from the recorded ones.
+        Settled grades that differ from the recorded ones, as counted in the file.
     n_kept : int
         Settled grades that confirm the recorded ones.
     n_disputed : int
@@ -73,38 +73,59 @@ def write_corrected(record: AuditRecord, states: Iterable[RowState], planned: It
     settled |= {state.row: state for state in states if state.grade is not None}
     changes = _changes(record, settled, planned)
     with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=source.parent) as folder:
-        path = placed(_written(record, source, changes, Path(folder)), source)
+        written = Path(folder) / f"reviewed{_suffix(source, format_of(source))}"
+        _write(record, source, changes, written)
+        n_changed = _count_changes(record, source, settled, written)
+        path = placed(written, source)
     n_disputed = sum(state.is_disputed for state in settled.values())
-    return Corrected(path, len(changes), len(settled) - len(changes), n_disputed)
+    return Corrected(path, n_changed, len(settled) - n_changed, n_disputed)
 
 
-def _written(record: AuditRecord, source: Path, changes: dict[int, str], folder: Path) -> Path:
-    """The corrected file in a folder, in the format and with the types of the original."""
+def _write(record: AuditRecord, source: Path, changes: dict[int, str], path: Path) -> None:
+    """Write the corrected file, in the format and with the types of the original."""
     kind, target = format_of(source), record.target
     if kind == "text":
-        path, header = folder / "reviewed.csv", not record.settings.get("no_header", False)
-        table = _with_changes(read_text(source, header=header), target, changes)
-        write_table(table, path, delimiter=delimiter_of(source), header=header)
-        return path
-    path = folder / f"reviewed{_suffix(source, kind)}"
-    if kind == "json":
-        write_lines(lines_with(source, target, _values(read_stored(source), target, changes)), path)
-        return path
-    if kind == "tasks":
+        table = _with_changes(read_text(source, header=_has_header(record)), target, changes)
+        write_table(table, path, delimiter=delimiter_of(source), header=_has_header(record))
+    elif kind == "tasks":
         write_content(tasks_with(source, target, changes), path)
-        return path
-    stored = read_exact(source)
-    values = _values(stored, target, changes)
-    if kind == "excel":
-        write_content(workbook_with(source, target, values), path)
+    elif kind == "json":
+        write_lines(lines_with(source, target, _values(read_stored(source), target, changes)), path)
     else:
-        write_table(_with_values(stored, target, values), path)
-    return path
+        stored = read_exact(source)
+        values = _values(stored, target, changes)
+        if kind == "excel":
+            write_content(workbook_with(source, target, values), path)
+        else:
+            write_table(_with_values(stored, target, values), path)
+
+
+def _count_changes(record: AuditRecord, source: Path, settled: Mapping[int, RowState], written: Path) -> int:
+    """Number of grades that differ between the files; refuses a written one that differs from what was decided."""
+    before, after = (read_stored(path, header=_has_header(record)) for path in (source, written))
+    was, now = (_grades(table, record) for table in (before, after))
+    decided = {row: state.grade for row, state in settled.items()}
+    others = [name for name in before.columns if name != record.target]
+    if now != was | decided or not after.drop(record.target).select(others).equals(before.select(others)):
+        rule = "hold every decision and every other cell"
+        raise complain("the corrected file", rule, "another content when it was read again", "nothing was written")
+    return sum(was.get(row) != grade for row, grade in now.items())
+
+
+def _grades(table: pl.DataFrame, record: AuditRecord) -> dict[int, str | None]:
+    """The grade of every row that has one."""
+    labels, rows = grades_of(table, record.target, record.classes)
+    return dict(zip(rows.tolist(), labels.tolist(), strict=True))
+
+
+def _has_header(record: AuditRecord) -> bool:
+    return not record.settings.get("no_header", False)
 
 
 def _suffix(source: Path, kind: str) -> str:
     """The suffix of the original where it fits the format, else the usual one."""
     usual = {
+        "text": (".csv",),
         "json": (".jsonl",),
         "tasks": (".json",),
         "excel": (".xlsx", ".xlsm"),
@@ -129,8 +150,20 @@ def _changes(record: AuditRecord, settled: dict[int, RowState], planned: Iterabl
 
 def _values(stored: pl.DataFrame, target: str, changes: dict[int, str]) -> dict[int, Any]:
     """The new values, with the type of the column."""
-    table = _with_changes(stored.with_columns(as_text(stored[target])), target, changes)
-    return dict(zip(changes, table[target].gather(list(changes)).cast(stored[target].dtype), strict=True))
+    _check_fits(stored, target, changes)
+    text, dtype = pl.Series(list(changes.values()), dtype=pl.String), stored[target].dtype
+    if dtype == pl.Boolean:
+        values = text.str.to_lowercase() == "true"
+    else:  # a whole number may be spelled 3.0
+        values = text.cast(dtype, strict=False)
+        if dtype.is_integer():
+            values = values.zip_with(
+                values.is_not_null(), text.cast(pl.Float64, strict=False).cast(dtype, strict=False)
+            )
+    if values.null_count():
+        got = f"{text.filter(values.is_null())[0]!r} in {target!r}"
+        raise complain("grades", f"be of the type of their column, {dtype}", got, "nothing was written")
+    return dict(zip(changes, values, strict=True))
 
 
 def _with_values(stored: pl.DataFrame, target: str, values: dict[int, Any]) -> pl.DataFrame:
@@ -142,13 +175,17 @@ def _with_values(stored: pl.DataFrame, target: str, values: dict[int, Any]) -> p
 
 
 def _with_changes(table: pl.DataFrame, target: str, changes: dict[int, str]) -> pl.DataFrame:
-    if target not in table.columns or max(changes, default=-1) >= table.height:
-        got = f"{table.height} rows of {len(table.columns)} columns"
-        raise complain("audit.json", "name rows and columns of the audited file", got, "it is damaged")
+    _check_fits(table, target, changes)
     cells = table[target].to_list()
     for row, cell in changes.items():
         cells[row] = cell
     return table.with_columns(pl.Series(target, cells, dtype=pl.String))
+
+
+def _check_fits(table: pl.DataFrame, target: str, changes: dict[int, str]) -> None:
+    if target not in table.columns or max(changes, default=-1) >= table.height:
+        got = f"{table.height} rows of {len(table.columns)} columns"
+        raise complain("audit.json", "name rows and columns of the audited file", got, "it is damaged")
 
 
 def placed(written: Path, source: Path) -> Path:

@@ -126,16 +126,29 @@ def suggested_tasks(
 
 
 def tasks_with(path: Path, target: str, grades: Mapping[int, str]) -> bytes:
-    """The export with other grades in the annotations of some tasks, by their numbers."""
+    """The export with other grades in the annotations of some tasks, by their numbers.
+
+    A task without a grade gets one: in its first annotation that was not cancelled, or in a new one.
+    """
     tasks = _tasks(path, open_text(path)[0])
-    tag = _tag_of(tasks, target)
+    tag, to_name, kind = _tag(tasks, _tag_of(tasks, target))
     for row, grade in grades.items():
-        for annotation in _annotations(tasks[row]):
-            for one in _results(annotation):
-                if str(one.get("from_name")) == tag:
-                    kind = one["type"]
-                    one["value"][kind] = [grade] if kind == "choices" else _number(grade)
+        found = [one for annotation in _annotations(tasks[row]) for one in _results(annotation) if _is_of(one, tag)]
+        result = next((one for one in found if _value(one) is not None), found[0] if found else None)
+        if result is None:
+            result = {"from_name": tag, "to_name": to_name, "type": kind, "value": {}}
+            _first_annotation(tasks[row])["result"].append(result)
+        result["value"][result["type"]] = [grade] if result["type"] == "choices" else _number(grade)
     return json.dumps(tasks, ensure_ascii=False, indent=1).encode()
+
+
+def _first_annotation(task: dict[str, Any]) -> Mapping[str, Any]:
+    """The first annotation of a task that was not cancelled; a new one if there is none."""
+    found = next(_annotations(task), None)
+    if found is None:
+        found = {"was_cancelled": False, "result": []}
+        task["annotations"] = [*(task["annotations"] if isinstance(task.get("annotations"), list) else []), found]
+    return found
 
 
 def _tag_of(tasks: Sequence[Mapping[str, Any]], target: str) -> str:
@@ -180,6 +193,16 @@ def _results(annotation: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
             yield one
 
 
+def _is_of(result: Mapping[str, Any], tag: str) -> bool:
+    return str(result.get("from_name")) == tag
+
+
+def _value(result: Mapping[str, Any]) -> object:
+    """The grade of a result as it is stored; None without one."""
+    value = result["value"].get(result["type"])
+    return None if isinstance(value, list) and not value else value
+
+
 def _tags(tasks: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
     """Object and type of every control tag with grades, by its name."""
     results = (one for task in tasks for annotation in _annotations(task) for one in _results(annotation))
@@ -202,7 +225,7 @@ def _tag(tasks: Sequence[Mapping[str, Any]], wanted: str | None) -> tuple[str, s
 
 def _grade(annotation: Mapping[str, Any], tag: str, task: int) -> str | None:
     """The grade of an annotation as text; None if it has none."""
-    values = [one["value"].get(one["type"]) for one in _results(annotation) if str(one.get("from_name")) == tag]
+    values = [_value(one) for one in _results(annotation) if _is_of(one, tag)]
     if not values:
         return None
     value = values[0]
@@ -210,7 +233,7 @@ def _grade(annotation: Mapping[str, Any], tag: str, task: int) -> str | None:
         if len(value) > 1:
             got = f"{listed(value)} in task {task}"
             raise complain("file", "have one choice per annotation", got, "tasks are numbered from 0")
-        value = value[0] if value else None
+        value = value[0]
     if len(values) > 1 or isinstance(value, (dict, list)):
         raise complain("file", "have one grade per annotation", f"several in task {task}", "tasks are numbered from 0")
     return None if value is None else str(value)
@@ -266,7 +289,10 @@ def import_tasks(
 
 
 def _number(grade: object) -> float | int:
-    number = float(str(grade))
+    try:
+        number = float(str(grade))
+    except ValueError:
+        raise complain("grade", "be a number where Label Studio has a rating or a number", repr(grade)) from None
     return int(number) if number.is_integer() else number
 
 

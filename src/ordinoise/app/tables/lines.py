@@ -200,11 +200,25 @@ def _typed(name: str, column: _Column) -> pl.Series:
 
 def lines_with(path: Path, name: str, values: Mapping[int, Any]) -> Iterator[bytes]:
     """The lines of a file with other values under a key in some rows; every other byte is kept."""
-    for row, (_, line, _) in enumerate(_objects(open_source(path))):
+    for row, (_, line, found) in enumerate(_objects(open_source(path))):
         if row in values:
-            start, end = _spans(line)[name]
-            line = line[:start] + _json(values[row]) + line[end:]
+            line = _line_with(line, found, name, values[row])
         yield line.encode()
+
+
+def _line_with(line: str, found: Mapping[str, Any], name: str, value: Any) -> str:
+    """The line of an object with another value under a key, which is added at the end if it is not there."""
+    if name not in found:
+        return _line_and(line, found, {name: value})
+    start, end = _spans(line)[name]
+    return line[:start] + _json(value) + line[end:]
+
+
+def _line_and(line: str, found: Mapping[str, Any], added: Mapping[str, Any]) -> str:
+    """The line of an object with more keys at its end."""
+    keys = ", ".join(f"{_json(name)}: {_json(value)}" for name, value in added.items())
+    at = line.rindex("}")
+    return line[:at] + (", " if found else "") + keys + line[at:]
 
 
 def lines_and(path: Path, added: pl.DataFrame) -> Iterator[bytes]:
@@ -213,9 +227,7 @@ def lines_and(path: Path, added: pl.DataFrame) -> Iterator[bytes]:
     if len(found) != added.height:
         raise complain("file", "stay the same while it is read", f"{len(found)} rows instead of {added.height}")
     for (_, line, old), new in zip(found, added.iter_rows(named=True), strict=True):
-        keys = ", ".join(f"{_json(name)}: {_json(value)}" for name, value in new.items())
-        at = line.rindex("}")
-        yield (line[:at] + (", " if old else "") + keys + line[at:]).encode()
+        yield _line_and(line, old, new).encode()
 
 
 def _json(value: Any) -> str:

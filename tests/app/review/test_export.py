@@ -1,0 +1,181 @@
+"""Corrected files: grades settled for rows that had none, in every format, and read again before they get a name."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from app.review.sample import sample_audit
+from ordinoise.app.records.audit import AuditRecord
+from ordinoise.app.review import export
+from ordinoise.app.review.events import RowState
+from ordinoise.app.review.export import write_corrected
+from ordinoise.app.tables import digest_of, read_stored, write_table
+
+UNGRADED = (0, 7, 8, 59)
+GRADES = {0: "3", 7: "8", 59: "5"}  # one ungraded row stays so
+NAMES = ("alcohol", "volatile acidity", "sulphates", "color", "quality", "tasting note", "label")
+
+
+def _table(folder: Path) -> pl.DataFrame:
+    table = read_stored(folder / "wine.csv").with_columns(pl.col("quality").cast(pl.Int64))
+    cells = [None if row in UNGRADED else grade for row, grade in enumerate(table["quality"])]
+    return table.with_columns(pl.Series("quality", cells, dtype=pl.Int64))
+
+
+def _written(table: pl.DataFrame, path: Path) -> Path:
+    write_table(table, path)
+    return path
+
+
+def _lines_without_keys(table: pl.DataFrame, path: Path) -> Path:
+    rows = [{name: value for name, value in row.items() if value is not None} for row in table.to_dicts()]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def _sheet(table: pl.DataFrame, path: Path, edit: Callable[[str], str]) -> Path:
+    """A workbook whose sheet was edited as text."""
+    write_table(table, path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    name = "xl/worksheets/sheet1.xml"
+    parts[name] = edit(parts[name].decode()).encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for part, content in parts.items():
+            archive.writestr(part, content)
+    return path
+
+
+def _styled(sheet: str) -> str:
+    for row in UNGRADED:
+        sheet = sheet.replace(f'<c r="F{row + 2}"', f'<c r="E{row + 2}" s="1"/><c r="F{row + 2}"')
+    return sheet
+
+
+def _without_places(sheet: str) -> str:
+    """Rows and the cells before the grade are numbered by their order alone."""
+    for row in range(1, 62):
+        sheet = sheet.replace(f'<row r="{row}"', "<row")
+        for letter in "ABCD":
+            sheet = sheet.replace(f'<c r="{letter}{row}"', "<c")
+    return sheet
+
+
+def _tasks(table: pl.DataFrame, path: Path, ungraded: list[dict[str, Any]], kind: str) -> Path:
+    def graded(grade: int) -> list[dict[str, Any]]:
+        value = [str(grade)] if kind == "choices" else grade
+        result = {"from_name": "quality", "to_name": "text", "type": kind, "value": {kind: value}}
+        return [{"id": 1, "completed_by": 2, "was_cancelled": False, "result": [result]}]
+
+    tasks = [
+        {
+            "id": number,
+            "data": {name: value for name, value in row.items() if name != "quality"},
+            "annotations": ungraded if row["quality"] is None else graded(row["quality"]),
+        }
+        for number, row in enumerate(table.to_dicts())
+    ]
+    path.write_text(json.dumps(tasks))
+    return path
+
+
+EMPTY = {"id": 9, "completed_by": 2, "was_cancelled": False, "result": []}
+OTHER = {"from_name": "sure", "to_name": "text", "type": "number", "value": {"number": 1}}
+FILES: dict[str, Callable[[pl.DataFrame, Path], Path]] = {
+    **{
+        suffix: lambda table, folder, suffix=suffix: _written(table, folder / f"t{suffix}")  # type: ignore[misc]
+        for suffix in (".csv", ".tsv", ".jsonl", ".xlsx", ".parquet", ".feather")
+    },
+    "lines without the key": lambda table, folder: _lines_without_keys(table, folder / "t.jsonl"),
+    "a blank cell with a style": lambda table, folder: _sheet(table, folder / "t.xlsx", _styled),
+    "cells without places": lambda table, folder: _sheet(table, folder / "t.xlsx", _without_places),
+    "no annotation": lambda table, folder: _tasks(table, folder / "t.json", [], "choices"),
+    "an empty annotation": lambda table, folder: _tasks(table, folder / "t.json", [EMPTY], "rating"),
+    "a cancelled annotation": lambda table, folder: _tasks(
+        table, folder / "t.json", [EMPTY | {"was_cancelled": True}], "number"
+    ),
+    "another tag": lambda table, folder: _tasks(table, folder / "t.json", [EMPTY | {"result": [OTHER]}], "choices"),
+}
+
+
+@pytest.fixture
+def audited(tmp_path: Path) -> Callable[[str], AuditRecord]:
+    """The record of an audit of a file of any kind, with rows without a grade."""
+
+    def record(kind: str) -> AuditRecord:
+        made = sample_audit(tmp_path)
+        source = FILES[kind](_table(tmp_path), tmp_path)
+        suspects = tuple(one for one in made.suspects if one.row not in UNGRADED)
+        return replace(made, source=str(source), digest=digest_of(source), suspects=suspects)
+
+    return record
+
+
+def _states(record: AuditRecord) -> list[RowState]:
+    suspect = record.suspects[0]
+    settled = {**GRADES, suspect.row: suspect.suggested, record.suspects[1].row: record.suspects[1].recorded}
+    return [RowState(row, "settled", grade, "Ada") for row, grade in settled.items()]
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_grade_settled_for_a_row_without_one_is_written_in_every_format(
+    audited: Callable[[str], AuditRecord], kind: str
+) -> None:
+    record = audited(kind)
+    corrected = write_corrected(record, _states(record))
+    was, now = read_stored(record.source), read_stored(corrected.path)
+    wanted = [None if cell is None else str(cell) for cell in was["quality"]]
+    for state in _states(record):
+        wanted[state.row] = state.grade
+    assert [None if cell is None else str(cell) for cell in now["quality"]] == wanted
+    assert now.select(was.drop("quality").columns).equals(was.drop("quality"))
+    assert now["quality"].dtype == was["quality"].dtype
+    assert (corrected.n_changed, corrected.n_kept) == (4, 1)
+
+
+@pytest.mark.parametrize("kind", [".csv", ".jsonl", ".parquet", ".xlsx", "no annotation"])
+def test_a_file_that_does_not_hold_the_decisions_gets_no_name(
+    audited: Callable[[str], AuditRecord], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = audited(kind)
+    before = set(tmp_path.iterdir())
+    monkeypatch.setattr(export, "_write", _writing_less(export._write))
+    with pytest.raises(
+        ValueError,
+        match=r"^the corrected file must hold every decision and every other cell, got .*; nothing was written$",
+    ):
+        write_corrected(record, _states(record))
+    assert set(tmp_path.iterdir()) == before
+
+
+def _writing_less(write: Callable[..., None]) -> Callable[..., None]:
+    """The same writer, which loses one of the changes."""
+
+    def writing(record: AuditRecord, source: Path, changes: dict[int, str], path: Path) -> None:
+        write(record, source, dict(list(changes.items())[1:]), path)
+
+    return writing
+
+
+def test_only_the_new_cells_of_a_sheet_are_added(tmp_path: Path) -> None:
+    from ordinoise.app.tables import workbook_with
+
+    sheet = '<worksheet xmlns="x"><sheetData><row r="2" spans="2:3"><c r="B2" t="inlineStr"><is><t>a</t></is></c><c r="C2" t="inlineStr"><is><t>grade</t></is></c></row><row r="3"><c r="B3"><v>1</v></c></row><row r="5"><c r="B5"><v>1</v></c><c r="C5"><v>2</v></c></row></sheetData></worksheet>'
+    sheet = sheet.replace('xmlns="x"', 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"')
+    path = _sheet(pl.DataFrame({"a": [1]}), tmp_path / "t.xlsx", lambda _: sheet)
+    changed = workbook_with(path, "grade", {0: 4, 1: 5})
+    with zipfile.ZipFile(io.BytesIO(changed)) as archive:
+        found = archive.read("xl/worksheets/sheet1.xml").decode()
+    wanted = sheet.replace(
+        '</c></row><row r="5">', '</c><c r="C3"><v>4</v></c></row><row r="4"><c r="C4"><v>5</v></c></row><row r="5">'
+    )
+    assert found == wanted
