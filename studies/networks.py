@@ -272,12 +272,11 @@ def bounded_error(problem: Problem, model: Any, matrix: Floats, *, bounded: bool
     """Error of the classifier, its training loss kept above the entropy of the noise or as it is."""
     import torch
 
-    from ordinoise.classifiers import _torch_data
-    from ordinoise.classifiers import torch as classifier
+    from ordinoise.classifiers import OrdinalTorchClassifier
     from ordinoise.learners.torch import Objective
 
     shares = np.bincount(problem.true, minlength=problem.n_classes) / len(problem.true)
-    bound, usual = noise_entropy(matrix, shares), _torch_data.objective_for
+    bound, usual = noise_entropy(matrix, shares), OrdinalTorchClassifier._objective
 
     @dataclass(frozen=True, eq=False)
     class Bounded(Objective):
@@ -286,11 +285,11 @@ def bounded_error(problem: Problem, model: Any, matrix: Floats, *, bounded: bool
             least = bound * batch.weights.sum()
             return (sum_ - least).abs() + least if torch.is_grad_enabled() else sum_
 
-    def chosen(*task: Any) -> Objective:
-        objective = usual(*task)
+    def chosen(model: Any, task: Any) -> Objective:
+        objective = usual(model, task)
         return Bounded(objective.loss, objective.table) if bounded else objective
 
-    with patch.object(classifier, "objective_for", chosen):
+    with patch.object(OrdinalTorchClassifier, "_objective", chosen):
         return error(model, problem, problem.recorded)
 
 

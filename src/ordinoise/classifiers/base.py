@@ -21,7 +21,7 @@ from ordinoise.classifiers.saving import (
     Arrays,
     from_json,
     read_folder,
-    restore_shared,
+    restored_shared,
     shared_state,
     write_folder,
 )
@@ -204,7 +204,10 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
     def _from_saved(cls, settings: dict[str, Any], arrays: Arrays, **code: Any) -> Self:
         """The model with these saved settings and arrays; `code` holds parameters that cannot be saved."""
         model = cls(**{name: from_json(value) for name, value in settings["parameters"].items()}, **code)
-        model._restore(settings, restore_shared(model, settings, arrays))
+        fitted, own = restored_shared(settings, arrays)
+        for name, value in fitted.items():
+            setattr(model, name, value)
+        model._restore(settings, own)
         return model
 
     def _saved_parameters(self) -> dict[str, Any]:

@@ -83,28 +83,26 @@ def shared_state(model: OrdinalClassifierBase, parameters: Mapping[str, Any]) ->
     return settings, arrays
 
 
-def restore_shared(model: OrdinalClassifierBase, settings: Mapping[str, Any], arrays: Arrays) -> Arrays:
-    """Restore what `shared_state` saved, and return the other arrays, which are the classifier's own."""
+def restored_shared(settings: Mapping[str, Any], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
+    """The fitted attributes that `shared_state` saved, and the other arrays, which are the classifier's own."""
     for name, array in arrays.items():
         if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise complain(f"array {name}", "hold finite numbers", "others")
-    model.classes_ = _as_classes(from_json(settings["classes"]))
+    found: dict[str, Any] = {"classes_": _as_classes(from_json(settings["classes"])), "set_calibration_": None}
+    n_classes = len(found["classes_"])
     if settings["n_features"] is not None:
-        model.n_features_in_ = as_count("n_features", settings["n_features"], 1)
+        found["n_features_in_"] = as_count("n_features", settings["n_features"], 1)
     names = from_json(settings["feature_names"])
     if names is not None:
-        model.feature_names_in_ = _as_names(names, settings["n_features"])
+        found["feature_names_in_"] = _as_names(names, settings["n_features"])
     parts = {name.removeprefix(NOISE): array for name, array in arrays.items() if name.startswith(NOISE)}
-    model.noise_ = Noise.of(Noise.from_dict({**settings["noise"], **parts}), len(model.classes_))
-    facts = settings["facts"]
-    if facts is not None:
-        model.training_facts_ = _as_facts(facts, len(model.classes_))
-    model.set_calibration_ = None
+    found["noise_"] = Noise.of(Noise.from_dict({**settings["noise"], **parts}), n_classes)
+    if settings["facts"] is not None:
+        found["training_facts_"] = _as_facts(settings["facts"], n_classes)
     if settings["n_calibration"] is not None:
-        model.set_calibration_ = SetCalibration(
-            _as_thresholds(arrays[SETS]), as_count("n_calibration", settings["n_calibration"], 1)
-        )
-    return {name: array for name, array in arrays.items() if not name.startswith(NOISE) and name != SETS}
+        n_samples = as_count("n_calibration", settings["n_calibration"], 1)
+        found["set_calibration_"] = SetCalibration(_as_thresholds(arrays[SETS]), n_samples)
+    return found, {name: array for name, array in arrays.items() if not name.startswith(NOISE) and name != SETS}
 
 
 def columns_state(columns: Columns) -> dict[str, Any]:

@@ -10,19 +10,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ordinoise._validation import Floats, as_generator, complain
-from ordinoise.classifiers._network_base import CURVES, NetworkClassifierBase
+from ordinoise.classifiers._network_base import CURVES
 from ordinoise.classifiers._progress import epoch_progress
-from ordinoise.classifiers._torch_data import (
-    Task,
-    array_task,
-    check_settings,
-    checked_inputs,
-    dataset_task,
-    make_optimizer,
-    objective_for,
-    start,
-    training_settings,
-)
+from ordinoise.classifiers._torch_base import Task, TorchClassifierBase
 from ordinoise.classifiers.card import recorded_counts
 from ordinoise.classifiers.saving import DAMAGE, Arrays, read_folder
 from ordinoise.decisions import as_decision
@@ -36,7 +26,7 @@ WEIGHT = "weight."
 
 
 @dataclass(eq=False, repr=False)
-class OrdinalTorchClassifier(NetworkClassifierBase):
+class OrdinalTorchClassifier(TorchClassifierBase):
     """Any PyTorch module with ordered labels that may be wrong, as a scikit-learn classifier.
 
     The module returns features or one score; a head cuts the score into ordered classes. The noise is given or
@@ -233,7 +223,7 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
         from ordinoise.learners.torch.samples import is_dataset
         from ordinoise.learners.torch.team import joined, own_randomness
 
-        check_settings(self)
+        self._check_settings()
         with joined(self.device) as team:
             rng = np.random.default_rng(team.agreed(self._seed(in_parts)))
             if is_dataset(X):
@@ -242,21 +232,20 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
                     raise complain(
                         "y, sample_weight, raters and groups", "be None when X is a dataset", "a column", advice
                     )
-                task = dataset_task(self, X, validation, rng, team)
+                task = self._dataset_task(X, validation, rng, team)
             else:
-                task = array_task(
-                    self, X, y, columns, validation, rng,
-                    reset=not continues, classes=classes, in_parts=in_parts,
-                )  # fmt: skip
+                task = self._array_task(
+                    X, y, columns, validation, rng, reset=not continues, classes=classes, in_parts=in_parts
+                )
             as_decision(self.decision, len(task.classes))
             if continues:
                 self._check_same_classes(task.classes)
             seed = int(rng.integers(2**31))
             if not continues:
                 with own_randomness(seed, team.device):
-                    self.module_, self.optimizer_state_ = start(self, task), None
+                    self.module_, self.optimizer_state_ = self._start(task), None
             self.classes_, self.noise_ = task.classes, task.noise
-            settings = training_settings(self, task, seed, max_epochs, None if in_parts else self.checkpoint_dir)
+            settings = self._training_settings(task, seed, max_epochs, None if in_parts else self.checkpoint_dir)
             self._keep(self._train(task, settings, team.is_lead), adds=continues and in_parts)
         self._keep_facts(recorded_counts(y, self.classes_), adds=continues and in_parts)
         return self
@@ -269,10 +258,10 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
             return train(
                 self.module_,
                 task.training,
-                objective_for(self, task),
+                self._objective(task),
                 settings,
                 validation=task.validation,
-                optimizer=make_optimizer(self, task),
+                optimizer=self._make_optimizer(task),
                 scheduler=self.scheduler,
                 callbacks=[*bar, *self.callbacks],
                 optimizer_state=self.optimizer_state_,
@@ -289,7 +278,7 @@ class OrdinalTorchClassifier(NetworkClassifierBase):
         check_is_fitted(self, "module_")
         from ordinoise.learners.torch.samples import is_dataset, logits_of
 
-        inputs = X if is_dataset(X) else checked_inputs(self, X, reset=False)
+        inputs = X if is_dataset(X) else self._checked_inputs(X, reset=False)
         return logits_of(self.module_, inputs, score=score)
 
     def _thresholds(self) -> Floats | None:
