@@ -22,7 +22,7 @@ from scipy import stats
 from ordinoise import corrupt, inverse_decay
 from ordinoise._validation import Floats
 from ordinoise.audit import issues_from_probabilities
-from ordinoise.classifiers.blend.answers import with_first_answer
+from ordinoise.classifiers.blend.evidence import with_first_answer
 from ordinoise.estimation.score.estimator import noise_from_probabilities
 from studies.harm import CLASS_RATES, N_FEATURES, linear
 

@@ -44,6 +44,15 @@ def as_decision(decision: str | ArrayLike, n_classes: int) -> str | Floats:
     return cost
 
 
+def costs_of(decision: str | ArrayLike, n_classes: int) -> Floats:
+    """What each decision costs, ``[true, decided]``: the cost whose expectation the rule minimizes."""
+    rule = as_decision(decision, n_classes)
+    if isinstance(rule, np.ndarray):
+        return rule
+    distance = np.abs(np.subtract.outer(np.arange(n_classes), np.arange(n_classes))).astype(np.float64)
+    return {"median": distance, "mode": np.minimum(distance, 1), "mean": distance**2}[rule]
+
+
 def combined(table: Floats, weights: Floats) -> Floats:
     """``table @ weights``, added up in the order of the columns.
 

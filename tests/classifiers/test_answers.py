@@ -12,9 +12,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from ordinoise import Noise, OrdinalClassifier, adjacent, corrupt, evaluate, inverse_decay
 from ordinoise.audit import issues_from_probabilities
-from ordinoise.classifiers.blend.answers import chosen_answer, has_learned, may_correct, with_first_answer
 from ordinoise.classifiers.blend.data import Recorded
-from ordinoise.classifiers.blend.mixture import Blend, average
+from ordinoise.classifiers.blend.evidence import (
+    Evidence,
+    chosen_answer,
+    gains_over_shares,
+    may_correct,
+    with_first_answer,
+)
+from ordinoise.classifiers.blend.mixture import average
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.labels import Verified, trusted_ranks
 from ordinoise.noise import Doubt
@@ -204,23 +210,40 @@ def test_an_audit_in_doubt_ranks_but_does_not_count(models: dict[str, OrdinalCla
     assert (RECORDED != TRUE)[issues.worst[:100]].mean() > 0.8
 
 
-def _blend_of(probabilities: Any) -> Blend:
-    return Blend({}, {}, {}, np.asarray(probabilities, dtype=float), {})
+def _evidence(probabilities: Any, ranks: Any, decision: str, weights: Any = None, groups: Any = None) -> Evidence:
+    shares = np.bincount(ranks, weights) / (len(ranks) if weights is None else weights.sum())
+    gains = gains_over_shares(np.asarray(probabilities, dtype=float), ranks, shares, decision)
+    return Evidence.of(*gains, weights=weights, groups=groups)
 
 
-def test_a_blend_has_learned_if_it_decides_more_cheaply_or_makes_the_records_likelier() -> None:
+def test_a_model_has_learned_if_it_decides_more_cheaply_or_makes_the_records_likelier() -> None:
     ranks = np.repeat([0, 1, 2], 40)
-    data = Recorded(Table(np.zeros((120, 1)), Filling.of(np.zeros((120, 1)), {})), ranks, np.ones(120), np.eye(3)[None])
     right = 0.1 + 0.7 * np.eye(3)[ranks]
-    assert has_learned(_blend_of(right), data, "median")
-    assert not has_learned(_blend_of(np.full((120, 3), 1 / 3)), data, "median")
-    assert not has_learned(_blend_of(right[::-1]), data, "median")
+    assert _evidence(right, ranks, "median").has_learned
+    assert not _evidence(np.full((120, 3), 1 / 3), ranks, "median").has_learned
+    assert not _evidence(right[::-1], ranks, "median").has_learned
     # Always the middle grade, but likelier where it is right: the chances still rank the rows.
     unsure = np.where(ranks[:, None] == 1, [0.2, 0.6, 0.2], [0.3, 0.4, 0.3])
     unsure[ranks == 0, 0] += 0.1
     unsure[ranks == 0, 2] -= 0.1
-    assert has_learned(_blend_of(unsure), data, "median")
-    assert not has_learned(_blend_of(unsure), replace(data, weights=np.where(ranks == 1, 0.0, 1.0)), "mode")
+    assert _evidence(unsure, ranks, "median").has_learned
+    assert not _evidence(unsure, ranks, "mode", np.where(ranks == 1, 0.0, 1.0)).has_learned
+
+
+def test_evidence_of_parts_adds_up_to_that_of_all_rows() -> None:
+    rng = np.random.default_rng(0)
+    gains, weights, groups = rng.normal(0.1, 1, (2, 300)), rng.random(300), rng.integers(7, size=300)
+
+    def of(some: Any) -> Evidence:
+        return Evidence.of(*gains[:, some], weights=weights[some], groups=groups[some], n_groups=7)
+
+    whole, added = of(slice(None)), of(slice(100)) + of(slice(100, 300))
+    assert added.gain == pytest.approx(whole.gain)
+    mean = np.average(gains[0], weights=weights)
+    error = np.sqrt((np.bincount(groups, weights * (gains[0] - mean)) ** 2).sum()) / weights.sum()
+    assert whole.gain == pytest.approx(mean / error)
+    alone = Evidence.of(gains[0])
+    assert alone.gain == pytest.approx(gains[0].mean() / (gains[0].std() / np.sqrt(300)))
 
 
 @pytest.mark.parametrize("noise", ["estimate", None])

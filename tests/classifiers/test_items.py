@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 
 from ordinoise import OrdinalClassifier, adjacent, corrupt, inverse_decay
-from ordinoise.classifiers.blend.answers import rated_answer
 from ordinoise.classifiers.blend.data import Recorded
+from ordinoise.classifiers.blend.evidence import rated_answer
 from ordinoise.classifiers.blend.items import Items
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.estimation import RepeatedLabels

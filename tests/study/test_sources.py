@@ -17,13 +17,13 @@ def test_a_run_stays_fresh_until_something_that_it_imports_changes() -> None:
     assert {"studies/judge.py", "src/ordinoise/scoring/judges/__init__.py"} <= set(judge)
     assert not any("/app/" in file or "/audit/" in file for file in judge)
     accuracy = sources("python -m studies.accuracy --docs docs")  # it asks git, and starts nothing of ours
-    assert {"studies/results/__init__.py", "src/ordinoise/classifiers/blend/answers.py"} <= set(accuracy)
+    assert {"studies/results/__init__.py", "src/ordinoise/classifiers/blend/evidence.py"} <= set(accuracy)
     assert all((ROOT / file).exists() for command in PIECES for file in sources(command))
 
 
 def test_a_name_that_a_package_loads_on_first_use_is_the_module_it_lives_in() -> None:
     harm = sources("python -m studies.harm")  # from ordinoise import OrdinalClassifier
-    assert "src/ordinoise/classifiers/blend/answers.py" in harm
+    assert "src/ordinoise/classifiers/blend/evidence.py" in harm
     assert not any("/audit/" in file for file in harm)
     assert "src/ordinoise/audit/count.py" in sources(
         "python -m studies.audit"

@@ -28,7 +28,13 @@ from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_of
 from ordinoise.audit.posterior import calibrated, credit_in_doubt, likelihood_of, posterior
 from ordinoise.classifiers import OrdinalClassifier
-from ordinoise.classifiers.blend.answers import ENOUGH_VERIFIED, answered, gain_in_likelihood, may_correct
+from ordinoise.classifiers.blend.evidence import (
+    ENOUGH_VERIFIED,
+    Evidence,
+    answered,
+    gains_of_correction,
+    may_correct,
+)
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
@@ -261,10 +267,9 @@ def _gain(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> float:
     Both are calibrated by the same number of weights: a model that is too sure of itself is mended as well without any
     noise.
     """
-    rows = np.arange(len(recorded))
     true = _of_true_labels(probabilities, likelihood_of(recorded, noise_matrix), noise_matrix, "recorded", True)
     trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(len(noise_matrix))))
-    return gain_in_likelihood(trusted[rows, recorded], (true @ noise_matrix)[rows, recorded])
+    return Evidence.of(gains_of_correction(trusted, true, noise_matrix, recorded)).gain
 
 
 def _of_true_labels(

@@ -15,9 +15,9 @@ from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length, complain
 from ordinoise.classifiers._progress import fit_progress
 from ordinoise.classifiers._table_base import TableClassifierBase
-from ordinoise.classifiers.blend.answers import ENOUGH_VERIFIED, with_first_answer
 from ordinoise.classifiers.blend.candidates import CLASS_SHARES, Candidate
 from ordinoise.classifiers.blend.data import Recorded
+from ordinoise.classifiers.blend.evidence import ENOUGH_VERIFIED, with_first_answer
 from ordinoise.classifiers.blend.finished import FinishedFits, blend_digest
 from ordinoise.classifiers.blend.lineup import FEW_ROWS, usual_folds
 from ordinoise.classifiers.blend.mixture import Blend, average, fitted_blend

@@ -64,7 +64,7 @@ def test_the_table_of_scores_and_grades_is_that_of_the_whole_table(tmp_path: Pat
     with work_on(request_for(data), tmp_path / "out", lambda _: None) as work:
         course = Course(*survey_of(request_for(data), work, lambda _: None), work)
         course.fitted("trusting", course.identity)
-        sums, sizes, counts = course.scored("trusting", course.identity, baseline=True)
+        evidence, counts = course.scored("trusting", course.identity, baseline=True)
         whole = course.rows.probabilities(read_models(work.folder, "trusting"))
         ranks = course.rows.labelled.ranks
         assert np.array_equal(counts, course.cells.counts(whole, ranks))
@@ -73,8 +73,8 @@ def test_the_table_of_scores_and_grades_is_that_of_the_whole_table(tmp_path: Pat
         assert np.array_equal(probabilities_of(models, written_scores, course.rows.labelled.folds), whole)
         shares = np.bincount(ranks) / len(ranks)
         gains = np.log(whole[np.arange(len(ranks)), ranks]) - np.log(shares[ranks])
-        assert sizes.sum() == len(ranks)
-        assert sums[0].sum() / 2**20 == pytest.approx(gains.sum(), abs=1e-6 * len(ranks))
+        assert evidence.sizes.sum() == len(ranks)
+        assert evidence.likelier.sum() == pytest.approx(gains.sum(), abs=1e-6 * len(ranks))
 
 
 def test_rows_of_a_group_are_in_one_fold(tmp_path: Path) -> None:

@@ -136,7 +136,7 @@ def _grades(n_graded: int, is_rest: bool) -> str:
 
 def show_doubts(screen: Console, noise: Noise) -> None:
     """Print where the noise comes from if it is not estimated, or the doubts about the estimate."""
-    from ordinoise.classifiers.blend.answers import BY_VERIFIED  # here: `--help` needs none of it
+    from ordinoise.classifiers.blend.evidence import BY_VERIFIED  # here: `--help` needs none of it
 
     origins = {
         "trusted": "The grades were trusted, as requested.",

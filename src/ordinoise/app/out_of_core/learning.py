@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, fields
+from functools import cached_property, partial, reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,6 @@ from ordinoise.app.out_of_core.tasks import (
     probabilities_of,
     read_models,
     score_file,
-    standard_errors,
     write_cells,
 )
 from ordinoise.app.out_of_core.texts import Features, features_in, read_texts
@@ -41,7 +41,7 @@ from ordinoise.app.tables import GradedTable
 from ordinoise.app.tables.target import Classes
 from ordinoise.app.verbs.fit import check_request, noise_of
 from ordinoise.app.verbs.request import Request
-from ordinoise.classifiers.blend.answers import CHEAPER, LIKELIER, answered, may_correct, with_first_answer
+from ordinoise.classifiers.blend.evidence import Evidence, choose, with_first_answer
 from ordinoise.classifiers.grown import evenly
 from ordinoise.columns.names import as_column
 from ordinoise.estimation.score.cells import ScoreCells
@@ -50,7 +50,7 @@ from ordinoise.learners.boosting import Ensemble
 from ordinoise.noise import Noise
 
 SECOND = "corrected"
-NOTHING_LEARNED = "the columns do not predict the grade better than the class shares"
+SUMS = tuple(one.name for one in fields(Evidence))
 OnTable = Callable[[GradedTable], None]
 
 
@@ -176,18 +176,16 @@ class Course:
             curves = self.fitted(SECOND, plain(noise.matrix))
             self.scored(SECOND, plain(noise.matrix), baseline=True)
             return self._result(noise, SECOND, curves)
-        found, curves, has_learned = self._estimated()
-        asked = self.request.answer
-        if asked == "auto" and not has_learned:
-            return self._result(replace(found, answer="trusting", reason=NOTHING_LEARNED), FIRST, curves)
-        gain, later = None, curves
-        if asked != "trusting" and (asked != "auto" or may_correct(found)):
-            later = self.fitted(SECOND, plain(found.matrix))
-            sums, sizes, _ = self.scored(SECOND, plain(found.matrix))
-            gain = standard_errors(sums[0], sizes)
-        noise = answered(asked, found, gain)
-        is_second = gain is not None and noise.answer != "trusting"
-        return self._result(noise, SECOND if is_second else FIRST, later if is_second else curves)
+        found, curves, evidence = self._estimated()
+        later: list[Any] = []
+
+        def correct() -> Evidence:
+            later.append(self.fitted(SECOND, plain(found.matrix)))
+            return self.scored(SECOND, plain(found.matrix))[0]
+
+        noise = choose(self.request.answer, found, evidence, correct)
+        is_second = bool(later) and noise.answer != "trusting"
+        return self._result(noise, SECOND if is_second else FIRST, later[0] if is_second else curves)
 
     def noise(self) -> Noise:
         """The noise alone, with the answer that its doubts call for."""
@@ -196,10 +194,10 @@ class Course:
             return Noise.of(given, self.plan.n_classes).seen_in(self.rows.labelled.ranks)
         return with_first_answer(self._estimated()[0])
 
-    def _estimated(self) -> tuple[Noise, Any, bool]:
-        """The estimated noise, the curves of the fits, and whether these learned anything."""
+    def _estimated(self) -> tuple[Noise, Any, Evidence]:
+        """The estimated noise, the curves of the fits, and what these gain over the class shares."""
         curves = self.fitted(FIRST, self.identity)
-        sums, sizes, counts = self.scored(FIRST, self.identity, baseline=True)
+        evidence, counts = self.scored(FIRST, self.identity, baseline=True)
         labelled = self.rows.labelled
         groups = None if self.plan.group is None else np.unique(labelled.keys, return_inverse=True)[1]
         found = noise_from_counts(
@@ -207,8 +205,7 @@ class Course:
             features=_filled(self.rows.features.held_out(labelled.folds)), prior_rate=self.request.prior_rate,
             random_state=self.request.seed, groups=groups,
         )  # fmt: skip
-        likelier, cheaper = (standard_errors(one, sizes) for one in sums)
-        return found, curves, likelier >= LIKELIER or cheaper >= CHEAPER
+        return found, curves, evidence
 
     def fitted(self, name: str, matrix: Matrix) -> tuple[tuple[float, ...], ...]:
         """Train the models of a pass; their validation losses are returned."""
@@ -226,8 +223,8 @@ class Course:
     def _first_probabilities(self) -> Floats:
         return self.rows.probabilities(read_models(self.work.folder, FIRST))
 
-    def scored(self, name: str, matrix: Matrix, *, baseline: bool = False) -> tuple[Ints, Ints, Ints]:
-        """Sums of gains by buckets, sizes of the buckets, and counts by cells of the score."""
+    def scored(self, name: str, matrix: Matrix, *, baseline: bool = False) -> tuple[Evidence, Ints]:
+        """What the models gain, over the class shares with `baseline`, and counts by cells of the score."""
         if name == FIRST:
             write_cells(self.work.folder, name, self.cells)
         elif baseline:
@@ -238,12 +235,18 @@ class Course:
             ScoreTask(number, name, matrix, self.request.decision, shares) for number in range(len(self.plan.parts))
         ]
         found = self.work.done(tasks, f"scoring {self.plan.n_rows:,} rows")
-        sums, sizes = (np.sum([one[what] for one in found], axis=0) for what in ("sums", "sizes"))
+        evidence = reduce(add, map(_evidence, found))
         counts = np.sum([one["counts"] for one in found], axis=0) if baseline else np.empty(0, dtype=np.int64)
-        return sums, sizes, counts.reshape(-1, self.plan.n_classes)
+        return evidence, counts.reshape(-1, self.plan.n_classes)
 
     def _result(self, noise: Noise, name: str, curves: Any) -> Learned:
         return Learned(noise, name, read_models(self.work.folder, name), curves)
+
+
+def _evidence(sums: Mapping[str, Any]) -> Evidence:
+    """The evidence of one part."""
+    known: dict[str, Any] = {name: np.array(sums[name]) for name in SUMS if sums[name] is not None}
+    return Evidence(**known)
 
 
 def _filled(features: Floats) -> Floats:

@@ -23,8 +23,9 @@ from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, read_arrays,
 from ordinoise.app.out_of_core.survey import surveyed
 from ordinoise.app.out_of_core.texts import Features, features_in
 from ordinoise.classifiers.blend.candidates import TreesCandidate
+from ordinoise.classifiers.blend.evidence import Evidence, gains_of_correction, gains_over_shares
 from ordinoise.classifiers.blend.lineup import dense_candidates
-from ordinoise.decisions import combined, decide
+from ordinoise.decisions import decide
 from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.learners.boosting import OBJECTIVES, Ensemble, FeatureStream, Sample, Trees, train
 from ordinoise.noise.record import implied_shares
@@ -34,8 +35,7 @@ N_BUCKETS = 512
 """Random groups of rows whose sums give standard errors: these are then known to 6 %, also where rows of a group
 belong together, and take 8 kB per part."""
 UNIT = 2.0**20
-"""Sums of logarithms and probabilities are kept in units of 1e-6, as whole numbers: a billion rows fit."""
-LEAST = 1e-12  # a record of predicted probability 0 costs 28 in log-likelihood instead of infinity
+"""Logarithms and probabilities are rounded to multiples of 1e-6, as a binary fraction: sums of a billion are exact."""
 
 
 @dataclass(frozen=True)
@@ -117,25 +117,18 @@ class ScoreTask:
         graded = labelled.ranks >= 0
         ranks, folds = labelled.ranks[graded], labelled.folds[graded]
         found, more = probabilities_of(models, scores[graded], folds), {}
+        gains: tuple[Floats, ...]
         if self.baseline:
-            gains = self._over_shares(found, ranks)
+            gains = gains_over_shares(found, ranks, np.array(self.baseline), self.decision)
             more = {"counts": read_cells(folder, self.name).counts(found, ranks).ravel().tolist()}
         else:
             earlier = read_scores(folder, FIRST, self.number)[graded]
             before = probabilities_of(read_models(folder, FIRST), earlier, folds)
-            under = combined(found, np.array(self.matrix))
-            gains = [_logs(_recorded(under, ranks)) - _logs(_recorded(before, ranks))]
+            gains = (gains_of_correction(before, found, np.array(self.matrix), ranks),)
         # Not by the remainder of the fold, which would leave most groups of rows empty.
         buckets = (labelled.keys[graded] // np.uint64(N_FOLDS) % np.uint64(N_BUCKETS)).astype(np.int64)
-        sizes = np.bincount(buckets, minlength=N_BUCKETS).tolist()
-        return {"sums": [_bucket_sums(buckets, gain) for gain in gains], "sizes": sizes, **more}
-
-    def _over_shares(self, found: Floats, ranks: Ints) -> list[Floats]:
-        """How much likelier the records are, and how much cheaper decisions, than by the shares of the classes."""
-        shares, rows = np.array(self.baseline), np.arange(len(ranks))
-        costs = decision_costs(self.decision, len(shares))[ranks]
-        cheaper = costs[:, int(decide(shares[None], self.decision)[0])] - costs[rows, decide(found, self.decision)]
-        return [_logs(_recorded(found, ranks)) - _logs(shares[ranks]), cheaper]
+        sums = Evidence.of(*map(in_units, gains), groups=buckets, n_groups=N_BUCKETS)
+        return {name: None if one is None else one.tolist() for name, one in vars(sums).items()} | more
 
 
 @dataclass(frozen=True)
@@ -165,10 +158,7 @@ class JudgeTask:
         with whole_file(folder / f"suspects-{self.number:05}.parquet") as file:
             read_part(plan.parts[self.number])[worst].write_parquet(file)
         wrong = judged.probability_wrong
-        return {
-            "wrong": int(_whole(wrong).sum()),
-            "variance": int(_whole(wrong * (1 - wrong)).sum()),
-        }
+        return {"wrong": float(in_units(wrong).sum()), "variance": float(in_units(wrong * (1 - wrong)).sum())}
 
     def _labels(
         self, plan: Plan, folder: Path, models: Sequence[Ensemble], labelled: Labelled, graded: Ints, judged: Judged
@@ -238,35 +228,9 @@ def average_probabilities(models: Sequence[Ensemble], features: Features) -> Flo
     return np.asarray(np.mean(every, axis=0))
 
 
-def decision_costs(decision: str, n_classes: int) -> Floats:
-    """What each decision costs, ``[recorded, decided]``: the cost that the rule minimizes."""
-    distance = np.abs(np.subtract.outer(np.arange(n_classes), np.arange(n_classes))).astype(np.float64)
-    return {"median": distance, "mode": np.minimum(distance, 1), "mean": distance**2}[decision]
-
-
-def _recorded(probabilities: Floats, ranks: Ints) -> Floats:
-    return np.asarray(probabilities[np.arange(len(ranks)), ranks])
-
-
-def _logs(probabilities: Floats) -> Floats:
-    return np.asarray(np.log(np.maximum(probabilities, LEAST)))
-
-
-def _whole(numbers: Floats) -> Ints:
-    return np.rint(numbers * UNIT).astype(np.int64)
-
-
-def _bucket_sums(buckets: Ints, gains: Floats) -> list[int]:
-    sums = np.zeros(N_BUCKETS, dtype=np.int64)
-    np.add.at(sums, buckets, _whole(gains))
-    return [int(one) for one in sums]
-
-
-def standard_errors(sums: Ints, sizes: Ints) -> float:
-    """The mean gain in units of its standard error, from the sums and sizes of random groups of rows."""
-    mean = sums.sum() / sizes.sum()
-    surplus = sums - mean * sizes
-    return float(mean * sizes.sum() / max(np.sqrt((surplus**2).sum()), LEAST))
+def in_units(numbers: Floats) -> Floats:
+    """Numbers rounded so that sums of a billion of them are exact, whatever their order."""
+    return np.asarray(np.rint(numbers * UNIT) / UNIT)
 
 
 @dataclass(frozen=True, eq=False)

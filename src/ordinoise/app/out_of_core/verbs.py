@@ -26,7 +26,7 @@ from ordinoise.app.out_of_core.learning import (
     union_of,
     work_on,
 )
-from ordinoise.app.out_of_core.tasks import UNIT, JudgeTask, read_suspects
+from ordinoise.app.out_of_core.tasks import JudgeTask, read_suspects
 from ordinoise.app.out_of_core.texts import read_reading, readers_of
 from ordinoise.app.out_of_core.work import Work
 from ordinoise.app.records.audit import AuditRecord, write_record
@@ -165,7 +165,7 @@ def _count(
         return None
     if not judge.weights:
         return wrong_range(noise, n_graded, CONFIDENCE)
-    value, variance = (sum(one[what] for one in sums) / UNIT for what in ("wrong", "variance"))
+    value, variance = (sum(one[what] for one in sums) for what in ("wrong", "variance"))
     of_matrix = matrix_variance(judge.true(probabilities), ranks, noise)
     return counted(value, variance + of_matrix * (n_graded / len(ranks)) ** 2, n_graded, CONFIDENCE)
 

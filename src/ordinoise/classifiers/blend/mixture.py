@@ -16,6 +16,7 @@ from ordinoise._validation import Floats, Ints
 from ordinoise._warning import for_caller
 from ordinoise.classifiers.blend.candidates import MANY_ROWS, Candidate, Fitted, continued
 from ordinoise.classifiers.blend.data import Recorded
+from ordinoise.classifiers.blend.evidence import FLOOR, logs
 from ordinoise.classifiers.blend.finished import FinishedFits
 from ordinoise.classifiers.blend.lineup import LARGE_TABLE
 from ordinoise.classifiers.blend.models import Model
@@ -26,7 +27,6 @@ FEWEST_KEPT, LEAST_SECONDS = 2000, 0.5
 """Rows and time from which on a fit is kept in a file: round numbers, well above what the file costs."""
 
 LEAST = 1e-300  # a share of zero would have no logarithm
-FLOOR = 1e-12  # a record of predicted probability 0 then costs 28 in log-likelihood instead of infinity
 PSEUDO_COUNT = 3.0
 """Prior rows in favor of each candidate: with few rows the weights stay near equal (decision 0011)."""
 LEAST_SHARE = 0.05
@@ -120,8 +120,7 @@ def fitted_blend(
     together = np.sum([weights[name] * table for name, table in out_of_fold.items()], axis=0)
     evidence["blend"] = (together * data.likelihood).sum(axis=1)
     log_likelihoods = {
-        name: float(np.average(np.log(np.maximum(likelihood, FLOOR)), weights=data.weights))
-        for name, likelihood in evidence.items()
+        name: float(np.average(logs(likelihood), weights=data.weights)) for name, likelihood in evidence.items()
     }
     return Blend(models, {**dict.fromkeys(candidates, 0.0), **weights}, log_likelihoods, together, curves)
 

@@ -10,10 +10,11 @@ from sklearn.base import clone
 
 from ordinoise._validation import Ints
 from ordinoise.classifiers._progress import fit_progress
-from ordinoise.classifiers.blend.answers import gain_of, rated_answer
 from ordinoise.classifiers.blend.data import Recorded
+from ordinoise.classifiers.blend.evidence import rated_answer
 from ordinoise.classifiers.blend.items import Consensus, Items
 from ordinoise.classifiers.blend.mixture import Blend
+from ordinoise.classifiers.blend.recorded import correction_evidence
 from ordinoise.estimation.resolution import needs_data
 from ordinoise.labels import Verified, as_column
 
@@ -60,7 +61,7 @@ def rated_blend(
         corrected = fitted(*joint) if compares else None
         gain = None
         if corrected is not None:
-            gain = gain_of(fitted(*rated.trusting()), corrected, found.noise, rated.rows)
+            gain = correction_evidence(fitted(*rated.trusting()), corrected, found.noise, rated.rows).gain
         answer, reason = model.answer, "asked for"
         if answer == "auto":
             answer, reason = rated_answer(found.noise, gain, verified=verified or not is_estimated)

@@ -10,16 +10,16 @@ import numpy as np
 
 from ordinoise._validation import Ints
 from ordinoise.classifiers._progress import fit_progress
-from ordinoise.classifiers.blend.answers import (
-    ENOUGH_VERIFIED,
-    NOTHING_LEARNED,
-    answered,
-    gain_of,
-    has_learned,
-    may_correct,
-)
 from ordinoise.classifiers.blend.candidates import CLASS_SHARES, SharesCandidate
 from ordinoise.classifiers.blend.data import Recorded
+from ordinoise.classifiers.blend.evidence import (
+    ENOUGH_VERIFIED,
+    NOTHING_LEARNED,
+    Evidence,
+    choose,
+    gains_of_correction,
+    gains_over_shares,
+)
 from ordinoise.classifiers.blend.mixture import Blend, fitted_blend
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.score.estimator import noise_from_probabilities
@@ -45,7 +45,8 @@ def recorded_blend(
             return _chosen_blend(model, found, trusting, plain, trusted, seed, on_fit)
         model.noise_, index = model._resolved_noise(plain, raters, noise_seed)
         blend = model._fitted_blend(_under(model.noise_, plain, index, trusted), folds, seed, on_fit)
-    if model.noise_.source == "trusted" and trusted is None and not has_learned(blend, plain, model.decision):
+    is_trusted = model.noise_.source == "trusted" and trusted is None
+    if is_trusted and not shares_evidence(blend, plain, model.decision).has_learned:
         return _class_shares(plain, folds, seed)
     return blend
 
@@ -78,21 +79,37 @@ def _chosen_blend(
     on_fit: Callable[[], None],
 ) -> Blend:
     """The blend that the evidence prefers, or that was asked for; sets `noise_`."""
-    corrected, asked = None, model.answer
+    corrected: list[Blend] = []
     verified = trusted is not None and len(trusted.rows) >= ENOUGH_VERIFIED
     assert model.folds_ is not None
-    if asked == "auto" and not verified and not has_learned(trusting, plain, model.decision):
-        model.noise_ = replace(found, answer="trusting", reason=NOTHING_LEARNED)
-        return _class_shares(plain, model.folds_, seed)
-    if asked != "trusting" and (verified or asked != "auto" or may_correct(found)):
+    folds = model.folds_
+
+    def correct() -> Evidence:
         under = _under(found, plain, None, trusted)
-        corrected = model._fitted_blend(under, model.folds_, seed, on_fit, start=trusting)
-    gain = None if corrected is None else gain_of(trusting, corrected, found, plain)
-    model.noise_ = answered(asked, found, gain, verified=verified)
-    if corrected is not None and model.noise_.answer != "trusting":
-        return corrected
+        corrected.append(model._fitted_blend(under, folds, seed, on_fit, start=trusting))
+        return correction_evidence(trusting, corrected[0], found, plain)
+
+    evidence = shares_evidence(trusting, plain, model.decision)
+    model.noise_ = choose(model.answer, found, evidence, correct, verified=verified)
+    if model.noise_.reason == NOTHING_LEARNED:
+        return _class_shares(plain, folds, seed)
+    if corrected and model.noise_.answer != "trusting":
+        return corrected[0]
     # What was verified is known, whatever is made of the other labels.
-    return trusting if trusted is None else model._fitted_blend(plain.with_trusted(trusted), model.folds_, seed, on_fit)
+    return trusting if trusted is None else model._fitted_blend(plain.with_trusted(trusted), folds, seed, on_fit)
+
+
+def shares_evidence(trusting: Blend, data: Recorded, decision: Any) -> Evidence:
+    """What the held-out rows gain over the class shares."""
+    shares = np.bincount(data.ranks, data.weights, minlength=data.n_classes) / data.weights.sum()
+    gains = gains_over_shares(trusting.out_of_fold, data.ranks, shares, decision)
+    return Evidence.of(*gains, weights=data.weights, groups=data.groups)
+
+
+def correction_evidence(trusting: Blend, corrected: Blend, noise: Noise, data: Recorded) -> Evidence:
+    """What the held-out rows gain by the correction."""
+    gains = gains_of_correction(trusting.out_of_fold, corrected.out_of_fold, noise.matrix, data.ranks)
+    return Evidence.of(gains, weights=data.weights, groups=data.groups)
 
 
 def _class_shares(data: Recorded, folds: Ints, seed: int) -> Blend:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.classifiers.blend.data import Recorded
-from ordinoise.classifiers.blend.mixture import FLOOR, Blend
-from ordinoise.decisions import as_decision, decide
+from ordinoise.decisions import combined, costs_of, decide
 from ordinoise.noise import Noise
+
+FLOOR = 1e-12  # a record of predicted probability 0 then costs 28 in log-likelihood instead of infinity
 
 NEGLIGIBLE = 1e-3
 """Below this noise rate in every class there is nothing to correct: one row in a thousand, by no run."""
@@ -35,60 +36,110 @@ only where the columns say nothing: there the error fell from .672 to .667, that
 NOTHING_LEARNED = "the columns do not predict the grade better than the class shares, which are the prediction"
 
 
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What held-out rows gain by other predictions: sums over groups of rows, which add up over parts of a table.
+
+    Attributes
+    ----------
+    sizes : array of shape (n_groups,)
+        Weight of the rows of each group; rows of different groups are independent.
+    likelier : array of shape (n_groups,)
+        Sums of the gains in the log-likelihood of the records.
+    cheaper : array of shape (n_groups,) or None
+        Sums of what decisions cost less.
+    """
+
+    sizes: Floats
+    likelier: Floats
+    cheaper: Floats | None = None
+
+    @classmethod
+    def of(
+        cls, likelier: Floats, cheaper: Floats | None = None, *, weights: Floats | None = None,
+        groups: Ints | None = None, n_groups: int = 0,
+    ) -> Self:  # fmt: skip
+        """The sums of the gains of rows; without `groups` every row is one."""
+        rows = np.ones(len(likelier)) if weights is None else weights
+
+        def summed(gains: Floats) -> Floats:
+            return gains if groups is None else np.asarray(np.bincount(groups, gains, n_groups), dtype=np.float64)
+
+        return cls(summed(rows), summed(rows * likelier), None if cheaper is None else summed(rows * cheaper))
+
+    def __add__(self, other: Evidence) -> Evidence:
+        cheaper = None if self.cheaper is None or other.cheaper is None else self.cheaper + other.cheaper
+        return Evidence(self.sizes + other.sizes, self.likelier + other.likelier, cheaper)
+
+    @property
+    def gain(self) -> float:
+        """Standard errors by which the records are more likely."""
+        return self._standard_errors(self.likelier)
+
+    @property
+    def has_learned(self) -> bool:
+        """Whether rows are decided more cheaply, or records are likelier, than by what they are compared with."""
+        is_cheaper = self.cheaper is not None and self._standard_errors(self.cheaper) >= CHEAPER
+        return is_cheaper or self.gain >= LIKELIER
+
+    def _standard_errors(self, sums: Floats) -> float:
+        """The mean gain in units of its standard error."""
+        total = self.sizes.sum()
+        mean = float(sums.sum() / total)
+        surplus = (sums - mean * self.sizes) / total
+        return mean / max(float(np.sqrt(surplus @ surplus)), FLOOR)
+
+
+def logs(probabilities: Floats) -> Floats:
+    """Logarithms that are finite."""
+    return np.asarray(np.log(np.maximum(probabilities, FLOOR)))
+
+
+def gains_over_shares(probabilities: Floats, ranks: Ints, shares: Floats, decision: Any) -> tuple[Floats, Floats]:
+    """How much likelier each record is, and how much cheaper its decision, than by the shares of the classes alone."""
+    rows = np.arange(len(ranks))
+    costs = costs_of(decision, len(shares))[ranks]
+    cheaper = costs[:, decide(shares[None], decision)[0]] - costs[rows, decide(probabilities, decision)]
+    return logs(probabilities[rows, ranks]) - logs(shares[ranks]), cheaper
+
+
+def gains_of_correction(trusting: Floats, corrected: Floats, noise_matrix: Floats, ranks: Ints) -> Floats:
+    """How much likelier each record is under the correction than if records are trusted."""
+    rows = np.arange(len(ranks))
+    return logs(combined(corrected, noise_matrix)[rows, ranks]) - logs(trusting[rows, ranks])
+
+
+def choose(
+    asked: str,
+    estimate: Noise,
+    evidence: Evidence,
+    correct: Callable[[], Evidence],
+    *,
+    verified: bool = False,
+) -> Noise:
+    """The estimate with what is made of it, and why.
+
+    Parameters
+    ----------
+    asked : {"auto", "corrected", "cautious", "trusting"}
+    estimate : Noise
+    evidence : Evidence
+        What predictions that trust the records gain over the class shares.
+    correct : callable
+        Makes the corrected predictions, and returns what they gain over the trusting ones; called if it matters.
+    verified : bool
+        Whether enough rows are verified to believe the estimate.
+    """
+    if asked == "auto" and not verified and not evidence.has_learned:
+        return replace(estimate, answer="trusting", reason=NOTHING_LEARNED)
+    is_corrected = asked != "trusting" and (verified or asked != "auto" or may_correct(estimate))
+    return answered(asked, estimate, correct().gain if is_corrected else None, verified=verified)
+
+
 def may_correct(noise: Noise) -> bool:
     """Whether the correction is worth a second pass: there is noise, of a kind that a grader can make."""
     slips = 1 - noise.matrix.diagonal().min()
     return noise.source == "estimated" and slips >= NEGLIGIBLE and "moved-grade" not in noise.doubt_codes
-
-
-def gain_of(trusting: Blend, corrected: Blend, noise: Noise, data: Recorded) -> float:
-    """Standard errors by which the held-out records are more likely under the correction than under trust."""
-    rows = np.arange(len(data.ranks))
-    under = (corrected.out_of_fold @ noise.matrix)[rows, data.ranks]
-    return gain_in_likelihood(trusting.out_of_fold[rows, data.ranks], under, data.weights, data.groups)
-
-
-def gain_in_likelihood(
-    before: Floats, after: Floats, weights: Floats | None = None, groups: Ints | None = None
-) -> float:
-    """Standard errors by which held-out records are more likely, from their probabilities before and after."""
-    return _standard_errors(_logs(after) - _logs(before), np.ones(len(before)) if weights is None else weights, groups)
-
-
-def has_learned(trusting: Blend, data: Recorded, decision: Any) -> bool:
-    """Whether the held-out rows are decided more cheaply, or are likelier, than by the class shares alone."""
-    rows, n_classes = np.arange(len(data.ranks)), data.n_classes
-    shares = np.bincount(data.ranks, data.weights, minlength=n_classes) / data.weights.sum()
-    likelier = _logs(trusting.out_of_fold[rows, data.ranks]) - _logs(shares[data.ranks])
-    costs = _costs(decision, n_classes)[data.ranks]
-    cheaper = costs[:, decide(shares[None], decision)[0]] - costs[rows, decide(trusting.out_of_fold, decision)]
-    return (
-        _standard_errors(cheaper, data.weights, data.groups) >= CHEAPER
-        or _standard_errors(likelier, data.weights, data.groups) >= LIKELIER
-    )
-
-
-def _costs(decision: Any, n_classes: int) -> Floats:
-    """What each decision costs, ``[recorded, decided]``: the cost that the rule of this name minimizes."""
-    rule = as_decision(decision, n_classes)
-    if isinstance(rule, np.ndarray):
-        return rule
-    distance = np.abs(np.subtract.outer(np.arange(n_classes), np.arange(n_classes))).astype(np.float64)
-    return {"median": distance, "mode": np.minimum(distance, 1), "mean": distance**2}[rule]
-
-
-def _logs(probabilities: Floats) -> Floats:
-    return np.asarray(np.log(np.maximum(probabilities, FLOOR)))
-
-
-def _standard_errors(gains: Floats, weights: Floats, groups: Ints | None) -> float:
-    """The weighted mean in units of its standard error."""
-    shares = weights / weights.sum()
-    mean = float(shares @ gains)
-    surplus = shares * (gains - mean)
-    if groups is not None:  # rows of one group are not independent
-        surplus = np.asarray(np.bincount(groups, surplus), dtype=np.float64)
-    return mean / max(float(np.sqrt(surplus @ surplus)), FLOOR)
 
 
 def chosen_answer(wanted: str, noise: Noise, gain: float | None, *, verified: bool) -> tuple[str, str]:
