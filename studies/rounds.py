@@ -137,10 +137,11 @@ def _left(pool: Pool, found: LabelIssues, review: Review) -> Left:
         return Left(int(wrong.sum()), value, count.low, count.high)
     errors = sum(grade != pool.true[row] for row, grade in review.grades.items())
     own = sum(1 - found.posterior[row, grade] for row, grade in review.grades.items())
-    _, low, high = repeat_error(len(review.looks), review.n_differing)
+    error = repeat_error(len(review.looks), review.n_differing)
     rate = review.reviewers(len(pool.matrix)).rate
     total = int(wrong.sum()) + int(errors)
-    return Left(total, value + own, count.low + own * min(low / rate, 1), count.high + own * max(high / rate, 1))
+    low, high = own * min(error.low / rate, 1), own * max(error.high / rate, 1)
+    return Left(total, value + own, count.low + low, count.high + high)
 
 
 def rounds_table(runs: range, data_dir: str | None) -> TextTable:
@@ -153,19 +154,19 @@ def rounds_table(runs: range, data_dir: str | None) -> TextTable:
         n_repeated, n_differing = n_repeated + len(review.looks), n_differing + review.n_differing
         rates.append(repeat_error(len(review.looks), review.n_differing))
         spans = [(one.true, round(one.value), round(one.low), round(one.high)) for one in found]
-        Console(stderr=True).print(run, name, spans, [round(each, 3) for each in rates[-1]])
+        Console(stderr=True).print(run, name, spans, f"{rates[-1]:.3f}")
     rows = []
     for at in range(4):
         ones = [found[at] for found in lefts]
         cells = (np.mean([getattr(one, name) for one in ones]) for name in ("true", "value", "low", "high"))
         rows.append((str(at), *(f"{cell:.0f}" for cell in cells), f"{sum(one.holds for one in ones)} of {len(runs)}"))
     columns = ("rounds done", "wrong, truly", "estimated", "low", "high", "range holds the truth")
-    value, low, high = repeat_error(n_repeated, n_differing)
-    held = sum(least <= ERRS <= most for _, least, most in rates)
+    error = repeat_error(n_repeated, n_differing)
+    held = sum(one.low <= ERRS <= one.high for one in rates)
     note = (
         f"The reviewer errs in {ERRS:.0%}. {n_repeated} rows were graded twice, blind, and {n_differing} differed: "
-        f"{value:.1%} of the grades are wrong ({low:.1%} to {high:.1%}); by the rows of one run, "
-        f"{np.mean([rate for rate, _, _ in rates]):.1%} on average, and {held} of {len(runs)} intervals hold the 5 %."
+        f"{error.value:.1%} of the grades are wrong ({error.span('.1%')}); by the rows of one run, "
+        f"{np.mean([one.value for one in rates]):.1%} on average, and {held} of {len(runs)} intervals hold the 5 %."
     )
     return TextTable(f"Wrong grades left, of {ROWS}: means over {len(runs)} runs", columns, tuple(rows), (note,))
 

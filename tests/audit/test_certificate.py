@@ -105,9 +105,9 @@ def test_the_error_of_a_reviewer_is_found_from_labels_given_twice() -> None:
     held = []
     for _ in range(200):
         first, second = (rng.random(150) < error for _ in range(2))
-        value, low, high = repeat_error(150, int((first | second).sum()))
-        assert low <= value <= high
-        held.append(low <= error <= high)
+        found = repeat_error(150, int((first | second).sum()))
+        assert found.low <= found.value <= found.high
+        held.append(found.low <= error <= found.high)
     assert np.mean(held) >= 0.93
-    assert repeat_error(20, 0)[:2] == (0.0, 0.0)
-    assert repeat_error(20, 20)[2] == 1.0
+    assert (repeat_error(20, 0).value, repeat_error(20, 0).low) == (0.0, 0.0)
+    assert repeat_error(20, 20).high == 1.0

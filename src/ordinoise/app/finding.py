@@ -42,11 +42,11 @@ def reviewer_words(record: AuditRecord) -> str:
     from ordinoise.audit.certificate import repeat_error  # here: a prediction needs none of it
 
     n_repeated = len(record.repeats)
-    share, low, high = repeat_error(n_repeated, record.n_differing)
+    share = repeat_error(n_repeated, record.n_differing)
     twice = f"{n_repeated:,} rows were graded twice, blind; {record.n_differing:,} differed"
-    error = f"about {percent(share)} of a reviewer's grades are wrong ({percent(low)} to {percent(high)})"
+    error = f"about {percent(share.value)} of a reviewer's grades are wrong ({share.span('%')})"
     if not record.n_differing:  # "about 0%" would contradict the number of settled grades that are expected to be wrong
-        error = f"at most {percent(high)} of a reviewer's grades are wrong"
+        error = f"at most {percent(share.high)} of a reviewer's grades are wrong"
     n_wrong = f"{record.settled_wrong:,.1f}" if record.settled_wrong < 10 else f"{record.settled_wrong:,.0f}"
     return f"{twice}: {error}, some {n_wrong} of the {len(record.settled):,} settled ones."
 

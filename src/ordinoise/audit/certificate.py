@@ -12,6 +12,7 @@ from scipy.stats import beta
 
 from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints, as_count, as_floats, as_generator, as_number, as_same_length, complain
+from ordinoise.estimate import Estimate
 
 NUISANCE = 0.05
 """Part of the error probability that is spent on how the wrong labels are shared between two strata, as in Berger and
@@ -194,8 +195,8 @@ def _log_choose(among: int | Ints, chosen: Ints) -> Floats:
     return np.where(rest < 0, -np.inf, ways)
 
 
-def repeat_error(n_repeated: int, n_differing: int, confidence: float = 0.95) -> tuple[float, float, float]:
-    """Share of a person's labels that are wrong, and its interval, from labels that were given twice, blind.
+def repeat_error(n_repeated: int, n_differing: int, confidence: float = 0.95) -> Estimate:
+    """Share of a person's labels that are wrong, with its interval, from labels that were given twice, blind.
 
     Two labels agree if both are right, nearly always: with independent errors in a share e, ``(1 - e)^2``. The interval
     of the share that differs is that of Clopper and Pearson.
@@ -203,8 +204,8 @@ def repeat_error(n_repeated: int, n_differing: int, confidence: float = 0.95) ->
     tail, differing = (1 - confidence) / 2, n_differing / n_repeated
     low = float(beta.ppf(tail, n_differing, n_repeated - n_differing + 1)) if n_differing else 0.0
     high = float(beta.isf(tail, n_differing + 1, n_repeated - n_differing)) if n_differing < n_repeated else 1.0
-    value, least, most = (float(1 - np.sqrt(1 - share)) for share in (differing, low, high))
-    return value, least, most
+    value, low, high = (float(1 - np.sqrt(1 - share)) for share in (differing, low, high))
+    return Estimate(value, low, high, confidence)
 
 
 @dataclass(frozen=True, eq=False)

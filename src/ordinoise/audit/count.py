@@ -8,10 +8,10 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.posterior import posterior
+from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.estimation.score.likelihood import MODEL_ERROR
 from ordinoise.noise import Noise
 from ordinoise.noise.deconvolution import FLOOR, deconvolved
-from ordinoise.scoring.metrics import normal_reach
 
 MOST_ROWS, MOST_REPLICATES = 1000, 200
 """Rows and replicates that the variance over replicates is computed from, to bound its cost (decision 0024)."""
@@ -23,25 +23,37 @@ class WrongCount:
 
     Attributes
     ----------
-    value : float or None
-        Expected number; None if only a range is known.
-    standard_error : float or None
-        Standard error of the number; None if only a range is known.
-    low, high : float
-        Interval of level `confidence`, within 0 and `n_samples`; without `value` the ends between which the number
-        lies, whatever part of the overlap between grades is slips.
+    estimate : Estimate
+        The number with its interval, or its range.
     n_samples : int
         Number of labels.
-    confidence : float
-        Level of the interval.
+    standard_error : float or None
+        Standard error of the number; None if only a range is known.
     """
 
-    value: float | None
-    standard_error: float | None
-    low: float
-    high: float
+    estimate: Estimate
     n_samples: int
-    confidence: float
+    standard_error: float | None = None
+
+    @property
+    def value(self) -> float | None:
+        """Expected number; None if only a range is known."""
+        return None if self.estimate.is_range else self.estimate.value
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval; without `value` that of the range, whatever part of the overlap is slips."""
+        return self.estimate.low
+
+    @property
+    def high(self) -> float:
+        """Upper end, as `low`; within `n_samples`."""
+        return self.estimate.high
+
+    @property
+    def confidence(self) -> float:
+        """Level of the interval."""
+        return self.estimate.confidence
 
     @property
     def share(self) -> float | None:
@@ -60,8 +72,7 @@ def wrong_range(noise: Noise, n_samples: int, confidence: float) -> WrongCount |
     """What is known of the number of wrong labels if the noise is not believed: its range, if it has one."""
     if noise.rate_range is None:
         return None
-    low, high = (share * n_samples for share in noise.rate_range)
-    return WrongCount(None, None, low, high, n_samples, confidence)
+    return WrongCount(Estimate(np.nan, *noise.rate_range, confidence).times(n_samples), n_samples)
 
 
 def wrong_count(probabilities: Floats, recorded: Ints, noise: Noise, confidence: float = 0.95) -> WrongCount:
@@ -86,7 +97,7 @@ def wrong_count(probabilities: Floats, recorded: Ints, noise: Noise, confidence:
     more rows do not mend. The error of the probabilities themselves is not included.
     """
     if len(recorded) == 0:
-        return WrongCount(0.0, 0.0, 0.0, 0.0, 0, confidence)
+        return counted(0.0, 0.0, 0, confidence)
     wrong = _probability_wrong(probabilities, recorded, noise.matrix)
     variance = float((wrong * (1 - wrong)).sum())
     variance += matrix_variance(probabilities, recorded, noise)
@@ -96,9 +107,7 @@ def wrong_count(probabilities: Floats, recorded: Ints, noise: Noise, confidence:
 def counted(value: float, variance: float, n_samples: int, confidence: float) -> WrongCount:
     """The count with its normal interval, within 0 and `n_samples`."""
     error = float(np.sqrt(variance))
-    # Where every label is certain the interval is a point, also at a confidence of one.
-    reach = normal_reach(error, confidence) if error else 0.0
-    return WrongCount(value, error, max(0.0, value - reach), min(value + reach, n_samples), n_samples, confidence)
+    return WrongCount(Estimate.normal(value, error, confidence, 0.0, n_samples), n_samples, error)
 
 
 def _probability_wrong(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> Floats:

@@ -123,8 +123,7 @@ def _numbers(argument: str, values: Any, n_ratings: int) -> Ints:
 
 def _estimate(measure: Measure, drawn: Floats, confidence: float) -> Estimate:
     values = np.array([measure(weights) for weights in drawn])
-    low, high = np.nanquantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Estimate(float(measure(np.ones(drawn.shape[1]))), float(low), float(high))
+    return Estimate.from_draws(float(measure(np.ones(drawn.shape[1]))), values, confidence)
 
 
 def _beyond_chance(observed: float, expected: float) -> float:

@@ -25,6 +25,7 @@ from ordinoise._validation import (
 )
 from ordinoise.crossfit import with_every_class
 from ordinoise.decisions import decide
+from ordinoise.estimate import normal_reach
 from ordinoise.estimation.resolution import needs_data, resolve_noise
 from ordinoise.labels import ordered_classes, ranks_of
 from ordinoise.noise import Noise
@@ -35,7 +36,6 @@ from ordinoise.scoring.metrics import (
     kendall_tau,
     noise_corrected,
     noise_corrected_ranked_probability_score,
-    normal_reach,
     possible_range,
     ranked_probability_costs,
 )
@@ -303,7 +303,7 @@ class _Comparison:
         options: dict[str, Any] = {"sample_weight": self.sample_weight, "confidence": self.confidence}
         if name == KENDALL:
             observed = kendall_tau(self.recorded, predicted)
-            return CorrectedScore(np.nan, np.nan, np.nan, np.nan, observed, self.confidence)
+            return CorrectedScore(np.nan, np.nan, np.nan, self.confidence, standard_error=np.nan, observed=observed)
         if name == RANKED_PROBABILITY:
             return noise_corrected_ranked_probability_score(
                 self.recorded, self.predictions.probabilities, matrix, **options
@@ -365,4 +365,4 @@ def _cells(score: CorrectedScore) -> tuple[str, str, str]:
     """Observed and corrected score and the interval, as text."""
     if math.isnan(score.value):
         return f"{score.observed:.4f}", "-", "-"
-    return f"{score.observed:.4f}", f"{score.value:.4f}", f"{score.low:.4f} to {score.high:.4f}"
+    return f"{score.observed:.4f}", f"{score.value:.4f}", score.span(".4f")

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from ordinoise._validation import (
     as_weights,
     complain,
 )
+from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.levels import level_table
 from ordinoise.noise import correction_matrix
 from ordinoise.scoring._ranks import Labels, paired_ranks, ranks_among
@@ -185,8 +185,8 @@ def ranked_probability_score(
 # Metrics as they would be on clean labels --------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CorrectedScore:
+@dataclass(frozen=True, kw_only=True)
+class CorrectedScore(Estimate):
     """A score on clean labels, estimated from noisy ones.
 
     Attributes
@@ -204,12 +204,8 @@ class CorrectedScore:
         Level of the interval.
     """
 
-    value: float
     standard_error: float
-    low: float
-    high: float
     observed: float
-    confidence: float
 
 
 def noise_corrected(
@@ -363,11 +359,6 @@ def _slope(of_joint: Callable[[Floats], float], joint: Floats) -> Floats:
     return slope
 
 
-def normal_reach(standard_error: float, confidence: float) -> float:
-    """Half the width of a normal interval: a quantile times `standard_error`; infinite for a confidence of one."""
-    return np.inf if confidence == 1 else NormalDist().inv_cdf((1 + confidence) / 2) * standard_error
-
-
 def _with_interval(
     value: float, per_sample: Floats, observed: float, weights: Floats, confidence: float
 ) -> CorrectedScore:
@@ -378,4 +369,6 @@ def _with_interval(
     inflation = n_effective / (n_effective - 1) if n_effective > 1 else np.nan
     standard_error = float(np.sqrt((weights**2 @ deviations**2) * inflation))
     reach = normal_reach(standard_error, confidence)
-    return CorrectedScore(value, standard_error, value - reach, value + reach, observed, confidence)
+    return CorrectedScore(
+        value, value - reach, value + reach, confidence, standard_error=standard_error, observed=observed
+    )

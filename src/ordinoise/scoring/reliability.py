@@ -20,8 +20,8 @@ from ordinoise._validation import (
     as_probabilities,
     as_same_length,
 )
+from ordinoise.estimate import normal_reach
 from ordinoise.levels import corrected_levels
-from ordinoise.scoring.metrics import normal_reach
 
 __all__ = ["Reliability", "reliability_curve"]
 

@@ -146,7 +146,7 @@ def test_a_number_that_cannot_be_told_is_a_range() -> None:
 
 
 def test_the_error_on_true_grades_is_reported_as_far_as_it_is_known() -> None:
-    score = CorrectedScore(0.0, 0.03, 0.0, 0.04, 0.3, 0.95)
+    score = CorrectedScore(0.0, 0.0, 0.04, standard_error=0.03, observed=0.3)
     (sentence,) = how_good(Evaluation({"mean_absolute_error": score}, 10, 0.95, 0))
     assert sentence.endswith(
         "are off by 0.30 grades on average; compared with the true ones, by about 0.00 (0.00 to 0.04)."
@@ -163,7 +163,7 @@ def test_the_error_on_true_grades_is_reported_as_far_as_it_is_known() -> None:
 
 
 def test_an_interval_that_is_too_wide_is_not_printed() -> None:
-    known = CorrectedScore(0.2, 0.03, 0.14, 0.26, 0.3, 0.95)
+    known = CorrectedScore(0.2, 0.14, 0.26, standard_error=0.03, observed=0.3)
     wide, endless = replace(known, low=-90.0, high=90.0), replace(known, low=-np.inf, high=np.inf)
     lines = score_lines({"mean_absolute_error": known, "zero_one_loss": wide, "accuracy_off1_score": endless})
     assert [line.interval for line in lines] == ["0.14 to 0.26", "too wide to show", "too wide to show"]

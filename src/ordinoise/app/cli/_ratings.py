@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ordinoise._text import NOTHING, TextTable, percent
+from ordinoise._text import TextTable, number, percent
 from ordinoise.app.cli._console import console, rich_table, say
+from ordinoise.estimate import Estimate
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ordinoise.app.verbs.raters import Consensus
 
 SHOWN_ITEMS, SHOWN_RATERS = 10, 10  # round numbers, chosen by no run; all of them are in the CSV files
+HABITS = {"severity": "+.2f", "consistency": ".2f", "guessing": ".0%"}
 TITLES = {
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",
@@ -83,14 +85,9 @@ def show_agreement(screen: Console, record: RatersRecord) -> None:
     if not record.agreement:
         screen.print("No item has two grades, so agreement cannot be measured.")
         return
-    rows = tuple((TITLES[name], *_estimate(ends)) for name, ends in record.agreement.items() if ends is not None)
+    rows = tuple((TITLES[name], number(one.value), one.span()) for name, one in record.measures.items())
     columns = ("", "value", f"{record.confidence:.0%} interval")
     screen.print(rich_table(TextTable("How far do they agree?", columns, rows)))
-
-
-def _estimate(ends: list[Any]) -> tuple[str, str]:
-    value, low, high = (NOTHING if end is None else f"{end:.2f}" for end in ends)
-    return value, f"{low} to {high}"
 
 
 def _show_raters(screen: Console, record: RatersRecord) -> None:
@@ -102,9 +99,7 @@ def _show_raters(screen: Console, record: RatersRecord) -> None:
             line["rater"],
             f"{line['n_labels']:,}",
             percent(line["noise_rate"]),
-            f"{line['severity']:+.2f} ({line['severity_low']:+.2f} to {line['severity_high']:+.2f})",
-            f"{line['consistency']:.2f} ({line['consistency_low']:.2f} to {line['consistency_high']:.2f})",
-            f"{line['guessing']:.0%} ({line['guessing_low']:.0%} to {line['guessing_high']:.0%})",
+            *(f"{_habit(line, name):{form}}" for name, form in HABITS.items()),
         )
         for line in found
     )
@@ -116,6 +111,10 @@ def _show_raters(screen: Console, record: RatersRecord) -> None:
     columns = ("rater", "grades", "wrong", "severity", "consistency", "guesses")
     note = "Severity: grades below the typical rater on the same items. raters.csv has a sentence for each rater."
     screen.print(rich_table(TextTable(title, columns, rows, (note,))))
+
+
+def _habit(line: Mapping[str, Any], name: str) -> Estimate:
+    return Estimate(*(line[name + end] for end in ("", "_low", "_high")))
 
 
 def _show_items(screen: Console, record: RatersRecord) -> None:

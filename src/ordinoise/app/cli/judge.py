@@ -62,7 +62,7 @@ def _show_systems(screen: Console, found: Judgment) -> None:
     note = "More to halve: human grades to add to make the interval of the corrected mean half as wide."
     screen.print(rich_table(TextTable(title, columns, rows, (note,))))
     shares = tuple(
-        (one.system, *(f"{share.value:.0%} ({share.low:.0%}-{share.high:.0%})" for share in one.at_least.values()))
+        (one.system, *(share.words(".0%", "-") for share in one.at_least.values()))
         for one in found.systems[:SHOWN_SYSTEMS]
     )
     title = "Corrected share of rows at or above each grade"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -12,6 +13,7 @@ from ordinoise._files import write_whole
 from ordinoise._validation import complain
 from ordinoise.app.records.audit import AuditRecord, Suspect, check_types, read_record, read_whole, suspect_parts
 from ordinoise.columns.findings import ColumnFindings
+from ordinoise.estimate import Estimate
 from ordinoise.noise import Noise
 
 FORMAT, FORMAT_VERSION = "ordinoise-raters", 1
@@ -95,6 +97,13 @@ class RatersRecord:
     settings: Mapping[str, Any]
     suspects: tuple[RatedItem, ...]
     ordinoise: str
+
+    @property
+    def measures(self) -> dict[str, Estimate]:
+        """The measures of agreement that could be computed."""
+        lists = {name: ends for name, ends in self.agreement.items() if ends is not None}
+        numbers = {name: [math.nan if end is None else end for end in ends] for name, ends in lists.items()}
+        return {name: Estimate(value, low, high, self.confidence) for name, (value, low, high) in numbers.items()}
 
     @property
     def suspicion(self) -> str:

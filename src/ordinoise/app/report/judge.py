@@ -59,10 +59,10 @@ def lead(found: Judgment) -> str:
     if not found.differences:
         one = found.systems[0]
         off = one.judge_bias
-        first = f"People would give these outputs {_words(one.mean)} on average."
+        first = f"People would give these outputs {one.mean.words(number)} on average."
         return first if off is None else f"{first} The judge itself says {number(one.judge_mean or 0.0)}."
     best, n_clear = found.differences[0].system, sum(one.is_clear for one in found.differences)
-    mean = f"{squeezed(best, 40)} has the highest corrected mean, {_words(_mean_of(found, best))}"
+    mean = f"{squeezed(best, 40)} has the highest corrected mean, {_mean_of(found, best).words(number)}"
     if not n_clear:
         return f"No difference between two systems is clear yet; {mean}."
     return f"{mean}. {n_clear} of {counted(len(found.differences), 'difference')} between systems exclude zero."
@@ -70,10 +70,6 @@ def lead(found: Judgment) -> str:
 
 def _mean_of(found: Judgment, system: str) -> Estimate:
     return next(one.mean for one in found.systems if one.system == system)
-
-
-def _words(estimate: Estimate) -> str:
-    return f"{number(estimate.value)} ({number(estimate.low)} to {number(estimate.high)})"
 
 
 def _matrices(found: Judgment) -> list[tuple[str, MatrixTable]]:
@@ -104,7 +100,7 @@ def systems_chart(systems: Sequence[SystemScore], confidence: float) -> Chart:
         _legend(axis, any(one.judge_mean is not None for one in systems))
 
     names = [squeezed(one.system, 22) for one in systems]
-    alt = "; ".join(f"{one.system}: {_words(one.mean)}" for one in systems)
+    alt = "; ".join(f"{one.system}: {one.mean.words(number)}" for one in systems)
     caption = (
         f"Thick: the corrected mean grade with its {confidence:.0%} interval. Thin: the human grades alone. "
         "Diamond: the mean of the judge's own grades."
@@ -123,7 +119,7 @@ def pairs_chart(pairs: Sequence[Difference]) -> Chart:
             axis.scatter([one.mean.value], [place], s=44, color=color, edgecolors=SURFACE, zorder=4)
 
     names = [f"{squeezed(one.system, 14)} less {squeezed(one.other, 14)}" for one in pairs]
-    alt = "; ".join(f"{one.system} less {one.other}: {_words(one.mean)}" for one in pairs)
+    alt = "; ".join(f"{one.system} less {one.other}: {one.mean.words(number)}" for one in pairs)
     caption = "Differences of corrected mean grades. An interval that excludes zero is colored."
     return _interval_chart("pairs", names, draw, alt, caption, "difference in grades", 30)
 

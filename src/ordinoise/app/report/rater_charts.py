@@ -12,12 +12,13 @@ from ordinoise.app.report.charts import WIDTH
 from ordinoise.app.report.svg import ACCENT, PAGE, Chart, chart, new_figure, remove_frame
 from ordinoise.app.report.words import number
 from ordinoise.displays.raters import WIDTHS, draw_raters
+from ordinoise.estimate import Estimate
 
 
-def agreement_chart(measures: Mapping[str, Sequence[float]], titles: Mapping[str, str], alt: str) -> Chart:
+def agreement_chart(measures: Mapping[str, Estimate], titles: Mapping[str, str], alt: str) -> Chart:
     """One row per measure: a dot with its interval."""
     places = np.arange(len(measures))
-    value, low, high = np.array(list(measures.values()), dtype=np.float64).T
+    value, low, high = np.array([(one.value, *one.ends) for one in measures.values()]).T
     with new_figure(WIDTH, 64 + 30 * len(measures)) as figure:
         axis = figure.subplots()
         remove_frame(axis)

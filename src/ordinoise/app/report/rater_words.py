@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+import math
 
 from ordinoise._text import percent
 from ordinoise.app.records.ratings import RatersRecord
 from ordinoise.app.report.words import count, counted, listed, number, printable
+from ordinoise.estimate import Estimate
 
 MEASURES = {
     "alpha_ordinal": ("Krippendorff's alpha, ordinal", "distances by the grades used between two"),
@@ -32,27 +32,29 @@ MEANINGS = {
 }
 
 
-def known(measures: Mapping[str, Any]) -> dict[str, Sequence[float]]:
+def known(record: RatersRecord) -> dict[str, Estimate]:
     """The measures that have a value and an interval."""
-    return {name: ends for name, ends in measures.items() if name in MEASURES and ends and None not in ends}
+    return {
+        name: one for name, one in record.measures.items() if name in MEASURES and math.isfinite(one.value + one.low)
+    }
 
 
 def agreement_words(record: RatersRecord) -> str:
     """How far raters agree, and what that is enough for."""
-    measures = known(record.agreement)
+    measures = known(record)
     if "alpha_ordinal" not in measures or "within_one" not in measures:
         return "No item has two grades that could be compared, so agreement cannot be measured."
-    alpha, low, high = measures["alpha_ordinal"]
-    near = percent(measures["within_one"][0])
-    if low >= RELIABLE:
+    alpha = measures["alpha_ordinal"]
+    near = percent(measures["within_one"].value)
+    if alpha.low >= RELIABLE:
         verdict = "one rater's grade can be relied on"
-    elif high < TENTATIVE:
+    elif alpha.high < TENTATIVE:
         verdict = "a single rater's grade should not be relied on; the consensus of several is more reliable"
     else:
         verdict = "a single rater's grade allows tentative conclusions; the consensus of several is more reliable"
     return (
-        f"Of two grades of the same item, {near} are at most one grade apart. Krippendorff's alpha is {number(alpha)} "
-        f"({number(low)} to {number(high)}): {verdict}."
+        f"Of two grades of the same item, {near} are at most one grade apart. Krippendorff's alpha is "
+        f"{alpha.words(number)}: {verdict}."
     )
 
 

@@ -100,7 +100,7 @@ def write_raters_report(path: Path, record: RatersRecord, counts: Counts) -> Non
 
 def contents_of(record: RatersRecord, counts: Counts) -> RatersContents:
     """The contents of the page that shows a record."""
-    measures, habits = known(record.agreement), habit_words(record)
+    measures, habits = known(record), habit_words(record)
     titles = {name: title for name, (title, _) in MEASURES.items()}
     agreed = agreement_words(record)
     most = sorted(record.raters, key=lambda line: (-line["n_labels"], str(line["rater"])))
@@ -113,7 +113,7 @@ def contents_of(record: RatersRecord, counts: Counts) -> RatersContents:
         lead=_lead(record, counts),
         agreement_words=agreed,
         agreement_chart=agreement_chart(measures, titles, agreed) if measures else None,
-        agreement_lines=[_measure(name, ends) for name, ends in measures.items()],
+        agreement_lines=[(*MEASURES[name], number(one.value), one.span(number)) for name, one in measures.items()],
         habit_words=habits,
         raters_chart=raters_chart(pictured, habits, _raters_caption(record)) if pictured else None,
         rater_lines=most[:MOST_LISTED],
@@ -152,11 +152,6 @@ def _raters_caption(record: RatersRecord) -> str:
         "grade is due to the item. Guesses: share of grades that ignore the item. Bars are "
         f"{percent(record.confidence)} intervals; a rater of whom little is known is drawn to the middle.{which}"
     )
-
-
-def _measure(name: str, ends: Sequence[float]) -> tuple[str, str, str, str]:
-    title, meaning = MEASURES[name]
-    return title, meaning, number(ends[0]), f"{number(ends[1])} to {number(ends[2])}"
 
 
 def _small_matrices(record: RatersRecord, names: Sequence[str]) -> list[SmallMatrix]:

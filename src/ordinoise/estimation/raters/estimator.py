@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from statistics import NormalDist
 from typing import Any, Self
 
 import numpy as np
@@ -312,8 +311,7 @@ class RepeatedLabels(BaseEstimator):
 
     def _keep(self, average: Average, ratings: Ratings, votes: Votes, known: Known, confidence: float) -> None:
         names = self.raters_ if ratings.shape[1] == len(self.raters_) > 1 else None
-        reach = NormalDist().inv_cdf((1 + min(confidence, 1 - 1e-9)) / 2)
-        self.rater_summaries_ = rater_summaries(average.perception, ratings, names, reach)
+        self.rater_summaries_ = rater_summaries(average.perception, ratings, names, confidence)
         sound: Ints = np.bincount(ratings.items, ~average.guessers[ratings.raters], minlength=ratings.shape[0])
         self.by_guessers_ = (sound == 0) & ~known.is_trusted
         is_free = self.by_guessers_ | known.is_trusted.any()

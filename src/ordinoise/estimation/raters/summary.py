@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.estimate import Estimate
+from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.estimation.raters.average import Average
 from ordinoise.estimation.raters.matrices import Stop, fit_matrices
 from ordinoise.estimation.raters.perception import (
@@ -75,7 +75,7 @@ class RaterSummary:
         return (
             f"{name} ({self.n_grades} grades) is {severity}, {abs(self.severity.value):.1f} grades from the typical "
             f"rater; {centrality}; consistency {self.consistency}; guesses {self.guessing.value:.0%} of the time "
-            f"({self.guessing.low:.0%} to {self.guessing.high:.0%})."
+            f"({self.guessing.span('.0%')})."
         )
 
 
@@ -84,9 +84,10 @@ def _tendency(estimate: Estimate, above: str, below: str, neither: str) -> str:
 
 
 def rater_summaries(
-    fit: PerceptionFit, ratings: Ratings, names: NDArray[Any] | None, reach: float
+    fit: PerceptionFit, ratings: Ratings, names: NDArray[Any] | None, confidence: float
 ) -> tuple[RaterSummary, ...]:
-    """One summary per rater; `reach` is the half-width of the intervals in standard errors."""
+    """One summary per rater, with intervals of this level."""
+    reach = normal_reach(1.0, min(confidence, 1 - 1e-9))
     model, spread = fit.parameters, rater_covariances(fit, ratings)
     n_grades = np.bincount(ratings.raters, minlength=model.n_raters)
     off, centered = model.rater_cuts - fit.scale_cuts, fit.scale_cuts - fit.scale_cuts.mean()
@@ -95,14 +96,9 @@ def rater_summaries(
     log_sigma, error = np.log(model.sigmas), reach * np.sqrt(spread[:, -2, -2])
     consistency = [1 / (1 + np.exp(2 * (log_sigma + sign * error))) for sign in (0, 1, -1)]
     guessing = [expit(logit(model.guessing) + sign * reach * np.sqrt(spread[:, -1, -1])) for sign in (0, -1, 1)]
-    habits = [_estimates(parts) for parts in (severity, centrality, consistency, guessing)]
+    habits = [Estimate.each(parts, confidence) for parts in (severity, centrality, consistency, guessing)]
     labels = [None] * model.n_raters if names is None else names.tolist()
     return tuple(RaterSummary(*parts) for parts in zip(labels, n_grades.tolist(), *habits, strict=True))
-
-
-def _estimates(parts: list[Floats]) -> list[Estimate]:
-    """One estimate per rater from values, lower and upper ends."""
-    return [Estimate(*ends) for ends in zip(*(part.tolist() for part in parts), strict=True)]
 
 
 def _crossings(model: Perception) -> Floats:

@@ -125,7 +125,7 @@ def _scores(grades: Grades, counts: Counts, means: Means, ends: Floats, confiden
     values, names = grades.values, grade_names(grades.classes)
     # Shares fall from grade to grade: sorting them keeps the coverage of their intervals.
     shares = [-np.sort(-np.clip(one[:, 1:], 0, 1), axis=1) for one in (means.value, *ends)]
-    mean = np.clip(means.value[:, 0], values[0], values[-1])
+    of_mean = Estimate.each([np.clip(means.value[:, 0], values[0], values[-1]), *ends[:, :, 0]], confidence)
     judged = counts.shares @ values if grades.one_scale else None
     alone = grades.human @ values
     system = grades.system[grades.graded]
@@ -134,8 +134,8 @@ def _scores(grades: Grades, counts: Counts, means: Means, ends: Floats, confiden
             system=name,
             n_rows=int(counts.judged[at].sum()),
             n_human=int((system == at).sum()),
-            mean=Estimate(float(mean[at]), float(ends[0, at, 0]), float(ends[1, at, 0])),
-            at_least={grade: Estimate(*(float(one[at, k]) for one in shares)) for k, grade in enumerate(names[1:])},
+            mean=of_mean[at],
+            at_least=dict(zip(names[1:], Estimate.each((one[at] for one in shares), confidence), strict=True)),
             judge_mean=None if judged is None else float(judged[at]),
             human_mean=_alone(alone[system == at], values, confidence),
             more_to_halve=more,
@@ -148,9 +148,9 @@ def _alone(values: Floats, scale: Floats, confidence: float) -> Estimate:
     """Mean of human grades alone, with Student's interval."""
     mean, n = float(values.mean()), len(values)
     if n < 2:
-        return Estimate(mean, float(scale[0]), float(scale[-1]))
+        return Estimate(mean, float(scale[0]), float(scale[-1]), confidence)
     half = float(student.ppf((1 + confidence) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n))
-    return Estimate(mean, max(mean - half, float(scale[0])), min(mean + half, float(scale[-1])))
+    return Estimate(mean, max(mean - half, float(scale[0])), min(mean + half, float(scale[-1])), confidence)
 
 
 def _differences(scores: Sequence[SystemScore], correlation: Floats) -> tuple[Difference, ...]:
@@ -163,7 +163,9 @@ def _differences(scores: Sequence[SystemScore], correlation: Floats) -> tuple[Di
         shared = float(correlation[first, second])
         low = value - _apart(one.value - one.low, two.high - two.value, shared)
         high = value + _apart(one.high - one.value, two.value - two.low, shared)
-        found.append(Difference(scores[first].system, scores[second].system, Estimate(value, low, high)))
+        found.append(
+            Difference(scores[first].system, scores[second].system, Estimate(value, low, high, one.confidence))
+        )
     return tuple(found)
 
 

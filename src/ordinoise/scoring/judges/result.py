@@ -53,8 +53,8 @@ class SystemScore:
         """By how much the judge's mean is too high; None if the judge has another scale."""
         if self.judge_mean is None:
             return None
-        mean = self.mean
-        return Estimate(self.judge_mean - mean.value, self.judge_mean - mean.high, self.judge_mean - mean.low)
+        own, mean = self.judge_mean, self.mean
+        return Estimate(own - mean.value, own - mean.high, own - mean.low, mean.confidence)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,12 +53,10 @@ def ungraded_scores(
 def _score(
     grades: Grades, name: str, n_rows: int, point: Floats, drawn: Floats, judged: Floats, confidence: float
 ) -> SystemScore:
-    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
-
     def estimate(values: Floats) -> Estimate:
-        low, high = np.quantile(drawn @ values, ends).tolist()
         value = float(point @ values)
-        return Estimate(value, min(low, value), max(high, value))
+        found = Estimate.from_draws(value, drawn @ values, confidence)
+        return replace(found, low=min(found.low, value), high=max(found.high, value))
 
     ranks = np.arange(len(grades.classes))
     names = grade_names(grades.classes)
