@@ -1,0 +1,74 @@
+"""What the product answered on small data, and folders that it wrote, once: a change of its inside changes none of it.
+
+``python -m tools.golden`` says how the numbers were made, and compares every byte on one machine. The folders in ``kept``
+were written by version 0.2.0; they are never written again.
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.plan import read_plans
+from ordinoise.app.review import open_decisions
+from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.verbs.model import predict_file
+from ordinoise.app.verbs.request import Request
+from tools import golden
+
+HERE = Path(__file__).parent
+TOLERANCE = 1e-5
+"""Linear models of text stop within 2e-7 of one another on processors that round differently."""
+
+
+@pytest.mark.parametrize("case", golden.CASES)
+def test_the_answers_are_those_of_before(case: str) -> None:
+    _assert_close(
+        json.loads((HERE / "numbers.json").read_text())[case], json.loads(json.dumps(golden.numbers(case), default=str))
+    )
+
+
+def _assert_close(expected: Any, found: Any, place: str = "") -> None:
+    """Numbers within the tolerance, everything else equal."""
+    if isinstance(expected, dict):
+        assert list(expected) == list(found), place
+        for name in expected:
+            _assert_close(expected[name], found[name], f"{place} {name}")
+    elif isinstance(expected, list):
+        assert len(expected) == len(found), place
+        for at, pair in enumerate(zip(expected, found, strict=True)):
+            _assert_close(*pair, f"{place}[{at}]")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, abs=TOLERANCE), place
+    else:
+        assert expected == found, place
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(HERE / "kept", tmp_path / "kept"))
+
+
+def test_a_kept_model_predicts_what_it_predicted(kept: Path) -> None:
+    found = predict_file(kept / "model", kept / "table.csv", confidence=0.8, as_stored=False)
+    expected = pl.read_csv(kept / "predictions.csv")
+    np.testing.assert_allclose(
+        found.select(expected.columns).head(expected.height).to_numpy(), expected.to_numpy(), atol=TOLERANCE
+    )
+
+
+def test_a_kept_audit_opens_with_its_review(kept: Path) -> None:
+    record = read_record(kept / "audit")
+    stored = json.loads((kept / "audit" / "audit.json").read_text())
+    assert [one.row for one in record.suspects] == [one["row"] for one in stored["suspects"]]
+    assert record.noise.matrix.tolist() == stored["noise"]["matrix"]
+    assert [plan.is_spot_check for plan in read_plans(kept / "audit", record)] == [True]
+    with open_decisions(kept / "audit", record) as store:
+        assert len(store.history()) == 3
+    reviewed = reviewed_grades(kept / "audit", Request(kept / "table.csv", target="grade"))
+    assert reviewed.grades == {one.row: (one.suggested, "Ann") for one in record.suspects[:2]}
