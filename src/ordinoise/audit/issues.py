@@ -15,20 +15,12 @@ from ordinoise._frames import frame_of
 from ordinoise._text import TextTable, hypertext, percent, plain, shortened
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.audit.count import WrongCount
-from ordinoise.decisions import decide
+from ordinoise.audit.posterior import Posterior, worst_first
 from ordinoise.noise import Noise
 
 COLUMNS = ("suggested", "probability_wrong", "expected_distance", "rank")
 MOST_SHOWN = 10
 """Rows of the printed table."""
-RANKINGS = ("auto", "expected_distance", "probability_wrong", "large_error")
-LARGE = 2
-"""Grades from which an error counts as large: the least that is not a slip to a neighbor."""
-FOR_LARGE = 0.15
-"""Weight of the surprise beside the distance in "large_error". Chosen on splits 100 and 101 of `studies.text`
-(decision 0020)."""
-LEAST = 0.01
-"""Smaller probabilities count as this one in the surprise: a sure slip to a neighbor then is no large error."""
 Library = Literal["pandas", "polars", "pyarrow"]
 LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 
@@ -131,8 +123,7 @@ class LabelIssues:
 
 
 def issues_from(
-    posterior: Floats,
-    recorded: Ints,
+    posterior: Posterior,
     classes: NDArray[Any],
     noise: Noise,
     expected_wrong: WrongCount | None,
@@ -141,49 +132,15 @@ def issues_from(
     verified: NDArray[np.bool_] | None = None,
 ) -> LabelIssues:
     """The issues that follow from the posterior of the true label."""
-    n_classes = len(classes)
-    wrong = 1 - posterior[np.arange(len(recorded)), recorded]
-    distance = (posterior * np.abs(np.arange(n_classes) - recorded[:, None])).sum(axis=1)
-    rank = np.empty(len(recorded), dtype=np.int64)
-    is_known = np.zeros(len(recorded), dtype=bool) if verified is None else verified
-    rank[ranking_of(posterior, recorded, rank_by, noise.answer, is_known)] = np.arange(1, len(recorded) + 1)
-    suggested = classes[decide(posterior, "median")]
+    n_rows = len(posterior.ranks)
+    is_known = np.zeros(n_rows, dtype=bool) if verified is None else verified
+    worst, rank = worst_first(posterior.suspicion(rank_by, noise.answer)), np.empty(n_rows, dtype=np.int64)
+    rank[np.concatenate([worst[~is_known[worst]], worst[is_known[worst]]])] = np.arange(1, n_rows + 1)
     return LabelIssues(
-        classes[recorded], suggested, wrong, distance, rank, posterior, classes, noise, expected_wrong, library,
+        classes[posterior.ranks], classes[posterior.suggested], posterior.probability_wrong,
+        posterior.expected_distance, rank, posterior.probabilities, classes, noise, expected_wrong, library,
         is_known if is_known.any() else None,
     )  # fmt: skip
-
-
-def ranking_of(
-    posterior: Floats, recorded: Ints, rank_by: str, answer: str, verified: NDArray[np.bool_] | None = None
-) -> Ints:
-    """Row numbers from the most to the least suspicious, verified ones last."""
-    first, second = suspicion_of(posterior, recorded, rank_by, answer)
-    is_known = np.zeros(len(recorded), dtype=bool) if verified is None else verified
-    return np.lexsort((-second, -first, is_known))
-
-
-def suspicion_of(posterior: Floats, recorded: Ints, rank_by: str, answer: str) -> tuple[Floats, Floats]:
-    """What labels are ranked by, the largest first, and what decides between equal ones."""
-    wrong = 1 - posterior[np.arange(len(recorded)), recorded]
-    distance = (posterior * np.abs(np.arange(posterior.shape[1]) - recorded[:, None])).sum(axis=1)
-    if rank_by == "auto":  # in doubt the distance would favor the ends of the scale, whose errors can be larger
-        rank_by = "expected_distance" if answer == "corrected" else "probability_wrong"
-    if rank_by == "probability_wrong":
-        return wrong, distance
-    return (_suspicion(posterior, recorded) if rank_by == "large_error" else distance), wrong
-
-
-def _suspicion(posterior: Floats, recorded: Ints) -> Floats:
-    """Expected distance, far grades counted as two, times ``exp(FOR_LARGE * surprise)``.
-
-    The surprise is that of the record, ``-log P(recorded)``, less the surprise that any grade would have been on
-    average, the entropy: a record is no more suspicious because nothing is known about its row.
-    """
-    distances = np.minimum(np.abs(np.arange(posterior.shape[1]) - recorded[:, None]), LARGE)
-    logs = np.log(np.maximum(posterior, LEAST))
-    surprise = (posterior * logs).sum(axis=1) - logs[np.arange(len(recorded)), recorded]
-    return np.asarray((posterior * distances).sum(axis=1) * np.exp(FOR_LARGE * surprise))
 
 
 def library_of(X: Any) -> Library | None:

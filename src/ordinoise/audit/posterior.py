@@ -1,24 +1,153 @@
-"""The algebra of the audit: the true label given the recorded label and the features.
+"""The posterior of the audit: the true label given the recorded label and the features.
 
 Arrays in, arrays out; arguments are checked by the callers in this package.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.decisions import combined
+from ordinoise.decisions import combined, decide
 from ordinoise.labels import Verified
-from ordinoise.noise.deconvolution import FLOOR
+from ordinoise.noise import Noise
+from ordinoise.noise.deconvolution import FLOOR, deconvolved
+
+RANKINGS = ("auto", "expected_distance", "probability_wrong", "large_error")
+LARGE = 2
+"""Grades from which an error counts as large: the least that is not a slip to a neighbor."""
+FOR_LARGE = 0.15
+"""Weight of the surprise beside the distance in "large_error". Chosen on splits 100 and 101 of `studies.text`
+(decision 0020)."""
+LEAST = 0.01
+"""Smaller probabilities count as this one in the surprise: a sure slip to a neighbor then is no large error."""
+# Deconvolution steps, chosen by `studies.audit`: few before calibration, which sharpens too, more without it.
+STEPS_BEFORE_CALIBRATION, STEPS_ALONE = 3, 30
 
 CALIBRATION_FLOOR, CALIBRATION_SPREAD = 1e-3, 0.7
 """Added to probabilities before the logarithm, as those far below are arbitrary; prior standard deviation of the
 calibration weights. Chosen together on the three sets of `python -m studies.audit`."""
 MOST_CALIBRATION_STEPS = 200  # of L-BFGS; a round number, chosen by no run
 MOST_CALIBRATION_ROWS = 10_000  # drawn at random where there are more; a round number, chosen by no run
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Probability of each true label given the features and the record, and what follows from it for the record.
+
+    Attributes
+    ----------
+    probabilities : array of shape (n_samples, n_classes)
+    ranks : int array of shape (n_samples,)
+        Recorded labels.
+    """
+
+    probabilities: Floats
+    ranks: Ints
+
+    @cached_property
+    def probability_wrong(self) -> Floats:
+        """Probability that each record is wrong."""
+        return np.asarray(1 - self.probabilities[np.arange(len(self.ranks)), self.ranks])
+
+    @cached_property
+    def expected_distance(self) -> Floats:
+        """Expected number of grades between the recorded and the true label."""
+        return np.asarray((self.probabilities * self._distances).sum(axis=1))
+
+    @cached_property
+    def suggested(self) -> Ints:
+        """Median, as ranks: the grades with the least expected distance."""
+        return decide(self.probabilities, "median")
+
+    def suspicion(self, rank_by: str, answer: str) -> Floats:
+        """What labels are ranked by, the largest first, and what decides between equal ones, shape (2, n_samples)."""
+        wrong, distance = self.probability_wrong, self.expected_distance
+        if rank_by == "auto":  # in doubt the distance would favor the ends of the scale, whose errors can be larger
+            rank_by = "expected_distance" if answer == "corrected" else "probability_wrong"
+        if rank_by == "probability_wrong":
+            return np.stack([wrong, distance])
+        return np.stack([self._large_error if rank_by == "large_error" else distance, wrong])
+
+    @property
+    def _large_error(self) -> Floats:
+        """Expected distance, far grades counted as two, times ``exp(FOR_LARGE * surprise)``.
+
+        The surprise is that of the record, ``-log P(recorded)``, less the surprise that any grade would have been on
+        average, the entropy: a record is no more suspicious because nothing is known about its row.
+        """
+        logs = np.log(np.maximum(self.probabilities, LEAST))
+        surprise = (self.probabilities * logs).sum(axis=1) - logs[np.arange(len(self.ranks)), self.ranks]
+        distances = np.minimum(self._distances, LARGE)
+        return np.asarray((self.probabilities * distances).sum(axis=1) * np.exp(FOR_LARGE * surprise))
+
+    @property
+    def _distances(self) -> Ints:
+        return np.abs(np.arange(self.probabilities.shape[1]) - self.ranks[:, None])
+
+
+def worst_first(suspicion: Floats, n_rows: int | None = None) -> Ints:
+    """Places from the most suspicious on, `n_rows` of them at most; equal ones in their order."""
+    return np.lexsort((-suspicion[1], -suspicion[0]))[:n_rows]
+
+
+def is_believed(noise: Noise) -> bool:
+    """Whether records are weighed by the noise; otherwise by `credit_in_doubt`."""
+    return noise.answer == "corrected" or noise.source in ("trusted", "too few rows")
+
+
+@dataclass(frozen=True, eq=False)
+class PosteriorModel:
+    """What turns class probabilities and records into posteriors: all that is learned from many rows.
+
+    Attributes
+    ----------
+    noise : Noise
+        With one matrix for all labels.
+    calibration : array of shape (n_classes + 1, n_classes) or None
+        As `calibration_weights` gives them.
+    n_steps : int
+        Steps of the deconvolution before it: zero, unless probabilities are of the recorded label.
+    """
+
+    noise: Noise
+    calibration: Floats | None = None
+    n_steps: int = 0
+
+    @classmethod
+    def fitted(
+        cls, noise: Noise, probabilities: Floats, ranks: Ints, *, of: str = "true", calibrate: bool = True,
+        verified: Verified | None = None,
+    ) -> Self:  # fmt: skip
+        """The model, calibrated on these rows; `of` says what label the probabilities are of.
+
+        If the noise is not believed they are taken as they are, only those of the recorded label calibrated.
+        """
+        weighs, model = is_believed(noise), cls(noise)
+        if of == "recorded" and weighs:
+            model = cls(noise, n_steps=STEPS_BEFORE_CALIBRATION if calibrate else STEPS_ALONE)
+        if not calibrate or not (of == "recorded" or weighs):
+            return model
+        matrix = noise.matrix if weighs else np.eye(noise.n_classes)
+        weights = calibration_weights(model.true(probabilities), likelihood_of(ranks, matrix, verified))
+        return replace(model, calibration=weights)
+
+    def true(self, probabilities: Floats) -> Floats:
+        """Probabilities of the true label given the features."""
+        if self.n_steps:
+            probabilities = deconvolved(probabilities, self.noise.matrix, n_iter=self.n_steps)
+        return probabilities if self.calibration is None else recalibrated(probabilities, self.calibration)
+
+    def of(self, probabilities: Floats, ranks: Ints, verified: Verified | None = None) -> Posterior:
+        """The posterior of rows with these class probabilities and records."""
+        credit = self.noise.matrix if is_believed(self.noise) else credit_in_doubt(self.noise.n_classes)
+        return Posterior(posterior(self.true(probabilities), ranks, credit, verified), ranks)
 
 
 def posterior(probabilities: Floats, recorded: Ints, noise_matrix: Floats, verified: Verified | None = None) -> Floats:

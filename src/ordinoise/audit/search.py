@@ -23,10 +23,10 @@ from ordinoise._validation import (
     as_same_length,
     complain,
 )
-from ordinoise.audit.count import WrongCount, wrong_count, wrong_range
+from ordinoise.audit.count import wrong_count, wrong_range
 from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
-from ordinoise.audit.issues import RANKINGS, LabelIssues, issues_from, library_of
-from ordinoise.audit.posterior import calibrated, credit_in_doubt, likelihood_of, posterior
+from ordinoise.audit.issues import LabelIssues, issues_from, library_of
+from ordinoise.audit.posterior import RANKINGS, PosteriorModel, calibrated, is_believed, likelihood_of
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.evidence import (
     ENOUGH_VERIFIED,
@@ -40,11 +40,7 @@ from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
 from ordinoise.labels import Verified, as_column, as_groups, ordered_classes, ranks_of, trusted_ranks
 from ordinoise.noise import Noise
-from ordinoise.noise.deconvolution import deconvolved
 from ordinoise.threads import one_blas_thread
-
-# Deconvolution steps, chosen by `studies.audit`: few before calibration, which sharpens too, more without it.
-STEPS_BEFORE_CALIBRATION, STEPS_ALONE = 3, 30
 
 
 def find_label_issues(
@@ -217,21 +213,15 @@ def issues_from_probabilities(
         is_left[known.rows] = False
     if estimates:
         record = _estimated(noise, of, checked, recorded, known, as_generator(random_state))
-    count: WrongCount | None
-    if record.answer == "corrected" or record.source in ("trusted", "too few rows"):
+    if is_believed(record):
         _refuse_impossible(recorded, record.matrix, ordered)
-        likelihood = likelihood_of(recorded, record.matrix, known)
-        true = _of_true_labels(checked, likelihood, record.matrix, of, calibrate)
-        count = None
-        if record.source != "too few rows":
-            count = wrong_count(true[is_left], recorded[is_left], record, level)
-        after = posterior(true, recorded, record.matrix, known)
-    else:
-        count = wrong_range(record, int(is_left.sum()), level)
-        if of == "recorded" and calibrate:
-            checked = calibrated(checked, likelihood_of(recorded, np.eye(len(ordered)), known))
-        after = posterior(checked, recorded, credit_in_doubt(len(ordered)), known)
-    return issues_from(after, recorded, ordered, record, count, rank_by, library_of(probabilities), ~is_left)
+    model = PosteriorModel.fitted(record, checked, recorded, of=of, calibrate=calibrate, verified=known)
+    count = wrong_range(record, int(is_left.sum()), level)
+    if is_believed(record):
+        true = model.true(checked)[is_left]
+        count = None if record.source == "too few rows" else wrong_count(true, recorded[is_left], record, level)
+    after = model.of(checked, recorded, known)
+    return issues_from(after, ordered, record, count, rank_by, library_of(probabilities), ~is_left)
 
 
 def _estimated(
@@ -252,7 +242,7 @@ def _estimated(
     seed = int(rng.integers(2**31))
     found = noise_from_probabilities(probabilities, recorded, weights, trusted=known, random_state=seed)
     warn_of_doubts(found)
-    gain = _gain(probabilities, recorded, found.matrix) if may_correct(found) else None
+    gain = _gain(probabilities, recorded, found) if may_correct(found) else None
     is_verified = known is not None and len(known.rows) >= ENOUGH_VERIFIED
     chosen = answered("auto", found, gain, verified=is_verified)
     if chosen.answer == "trusting" and found.rate_range is not None:
@@ -261,26 +251,15 @@ def _estimated(
     return chosen
 
 
-def _gain(probabilities: Floats, recorded: Ints, noise_matrix: Floats) -> float:
+def _gain(probabilities: Floats, recorded: Ints, noise: Noise) -> float:
     """Standard errors by which the records are more likely under the noise than if they are trusted.
 
     Both are calibrated by the same number of weights: a model that is too sure of itself is mended as well without any
     noise.
     """
-    true = _of_true_labels(probabilities, likelihood_of(recorded, noise_matrix), noise_matrix, "recorded", True)
-    trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(len(noise_matrix))))
-    return Evidence.of(gains_of_correction(trusted, true, noise_matrix, recorded)).gain
-
-
-def _of_true_labels(
-    probabilities: Floats, likelihood: Floats, noise_matrix: Floats, of: str, calibrate: bool
-) -> Floats:
-    """Probabilities of the true label given the features."""
-    true = probabilities
-    if of == "recorded":
-        n_iter = STEPS_BEFORE_CALIBRATION if calibrate else STEPS_ALONE
-        true = deconvolved(probabilities, noise_matrix, n_iter=n_iter)
-    return calibrated(true, likelihood) if calibrate else true
+    true = PosteriorModel.fitted(noise, probabilities, recorded, of="recorded").true(probabilities)
+    trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(noise.n_classes)))
+    return Evidence.of(gains_of_correction(trusted, true, noise.matrix, recorded)).gain
 
 
 def _numbers(table: Any) -> Any:

@@ -30,7 +30,7 @@ from ordinoise.labels import as_groups
 from ordinoise.noise import Noise
 
 SMALLEST_WEIGHT = 1e-3  # less probable labels get no row; a round number, chosen by no run
-DECONVOLUTION_STEPS = 30  # as many as `audit.search.STEPS_ALONE`
+DECONVOLUTION_STEPS = 30  # as many as `audit.posterior.STEPS_ALONE`
 FLOOR = 1e-9  # a class of predicted probability 0 may still be the true one
 
 

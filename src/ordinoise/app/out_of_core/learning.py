@@ -15,7 +15,6 @@ import polars as pl
 
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.app.out_of_core.files import Part, parquet_files, parts_of, state_of
-from ordinoise.app.out_of_core.judging import Matrix, plain
 from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, merged, scores_at
 from ordinoise.app.out_of_core.survey import (
     SampleTable,
@@ -27,9 +26,11 @@ from ordinoise.app.out_of_core.survey import (
 from ordinoise.app.out_of_core.tasks import (
     FIRST,
     FitTask,
+    Matrix,
     SampleArrays,
     ScoreTask,
     SurveyTask,
+    plain,
     probabilities_of,
     read_models,
     score_file,

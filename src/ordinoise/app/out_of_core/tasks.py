@@ -18,16 +18,17 @@ import polars as pl
 from ordinoise._files import whole_file
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.out_of_core.files import Part, read_part
-from ordinoise.app.out_of_core.judging import Judge, Judged, most_suspicious
 from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, read_arrays, read_plan, write_arrays
 from ordinoise.app.out_of_core.survey import surveyed
 from ordinoise.app.out_of_core.texts import Features, features_in
+from ordinoise.app.verbs.labels import label_frame, suggestion_frame
+from ordinoise.audit.posterior import Posterior, PosteriorModel, worst_first
 from ordinoise.classifiers.blend.candidates import TreesCandidate
-from ordinoise.classifiers.blend.evidence import Evidence, gains_of_correction, gains_over_shares
+from ordinoise.classifiers.blend.evidence import Evidence, as_answered, gains_of_correction, gains_over_shares
 from ordinoise.classifiers.blend.lineup import dense_candidates
-from ordinoise.decisions import decide
 from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.learners.boosting import OBJECTIVES, Ensemble, FeatureStream, Sample, Trees, train
+from ordinoise.noise import Noise
 from ordinoise.noise.record import implied_shares
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -137,46 +138,48 @@ class JudgeTask:
 
     number: int
     name: str
-    judge: Judge
+    noise: Mapping[str, Any]
+    calibration: Matrix | None
+    rank_by: str
     n_suspects: int
     out: str
     cost: float = 2.0
 
     def run(self, folder: Path) -> Mapping[str, Any]:
         """Write the labels and the suspects; the sums are returned."""
-        plan = read_plan(folder)
+        plan, noise = read_plan(folder), Noise.from_dict(self.noise)
         labelled = plan.labelled(self.number)
         scores, models = read_scores(folder, self.name, self.number), read_models(folder, self.name)
         graded = np.flatnonzero(labelled.ranks >= 0)
-        ranks = labelled.ranks[graded]
-        judged = self.judge.of(probabilities_of(models, scores[graded], labelled.folds[graded]), ranks)
+        found = as_answered(probabilities_of(models, scores[graded], labelled.folds[graded]), noise)
+        weights = None if self.calibration is None else np.array(self.calibration)
+        after = PosteriorModel(noise, weights).of(found, labelled.ranks[graded])
+        names = [str(grade) for grade in plan.classes]
+        labels = label_frame(labelled.rows[graded], names, after)
+        others = np.flatnonzero(labelled.ranks < 0)
+        if len(others):
+            features = features_in(plan, folder, self._frame(plan, plan.read_columns, others), labelled.rows[others])
+            predicted = as_answered(average_probabilities(models, features), noise)
+            more = suggestion_frame(labelled.rows[others], names, predicted)
+            labels = pl.concat([labels, more], how="diagonal").sort("row")
         with whole_file(Path(self.out) / f"part-{self.number:05}.parquet") as file:
-            self._labels(plan, folder, models, labelled, graded, judged).write_parquet(file)
-        places, keys = judged.worst(self.n_suspects)
-        worst = graded[places]
-        write_arrays(folder / f"suspects-{self.number:05}.npz", {"rows": labelled.rows[worst], "keys": keys})
-        with whole_file(folder / f"suspects-{self.number:05}.parquet") as file:
-            read_part(plan.parts[self.number])[worst].write_parquet(file)
-        wrong = judged.probability_wrong
+            labels.write_parquet(file)
+        self._write_suspects(plan, folder, graded, after)
+        wrong = after.probability_wrong
         return {"wrong": float(in_units(wrong).sum()), "variance": float(in_units(wrong * (1 - wrong)).sum())}
 
-    def _labels(
-        self, plan: Plan, folder: Path, models: Sequence[Ensemble], labelled: Labelled, graded: Ints, judged: Judged
-    ) -> pl.DataFrame:
-        """Every row of the part; one without a grade has only a suggestion, by the average of all models."""
-        names = [str(grade) for grade in plan.classes]
-        columns = judged.columns(names)
-        found = pl.DataFrame({"row": labelled.rows[graded], **columns}, schema_overrides={"recorded": pl.String})
-        others = np.flatnonzero(labelled.ranks < 0)
-        if not len(others):
-            return found
-        frame = read_part(plan.parts[self.number], plan.read_columns)[others]
-        features = features_in(plan, folder, frame, labelled.rows[others])
-        after = self.judge.answered(average_probabilities(models, features))
-        suggested = [names[rank] for rank in decide(after, "median")]
-        columns = {f"probability_{name}": after[:, at].round(6) for at, name in enumerate(names)}
-        more = pl.DataFrame({"row": labelled.rows[others], "suggested": suggested, **columns})
-        return pl.concat([found, more], how="diagonal").sort("row")
+    def _write_suspects(self, plan: Plan, folder: Path, graded: Ints, after: Posterior) -> None:
+        """The cells of the most suspicious rows for which another grade is suggested, and what ranks them."""
+        keys = after.suspicion(self.rank_by, self.noise["answer"])
+        places = np.flatnonzero(after.suggested != after.ranks)
+        places = places[worst_first(keys[:, places], self.n_suspects)]
+        rows = plan.parts[self.number].first + graded[places]
+        write_arrays(folder / f"suspects-{self.number:05}.npz", {"rows": rows, "keys": keys[:, places]})
+        with whole_file(folder / f"suspects-{self.number:05}.parquet") as file:
+            self._frame(plan, None, graded[places]).write_parquet(file)
+
+    def _frame(self, plan: Plan, columns: Sequence[str] | None, rows: Ints) -> pl.DataFrame:
+        return read_part(plan.parts[self.number], columns)[rows]
 
 
 FIRST = "trusting"
@@ -226,6 +229,11 @@ def average_probabilities(models: Sequence[Ensemble], features: Features) -> Flo
         for fold, model in enumerate(models)
     ]
     return np.asarray(np.mean(every, axis=0))
+
+
+def plain(matrix: Floats) -> Matrix:
+    """A matrix as plain values."""
+    return tuple(tuple(row) for row in matrix.tolist())
 
 
 def in_units(numbers: Floats) -> Floats:
@@ -286,7 +294,7 @@ def read_suspects(folder: Path, n_parts: int, n_suspects: int) -> tuple[list[pl.
     rows, keys = (np.concatenate([one[name] for one in found], axis=-1) for name in ("rows", "keys"))
     sizes = np.array([len(one["rows"]) for one in found])
     part_of, first = np.repeat(np.arange(n_parts), sizes), np.cumsum(sizes) - sizes
-    chosen = np.sort(most_suspicious(keys, n_suspects))
+    chosen = np.sort(worst_first(keys, n_suspects))
     frames = [
         pl.read_parquet(folder / f"suspects-{number:05}.parquet")[chosen[part_of[chosen] == number] - first[number]]
         for number in np.unique(part_of[chosen]).tolist()

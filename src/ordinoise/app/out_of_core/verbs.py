@@ -12,7 +12,6 @@ import numpy as np
 
 from ordinoise._files import new_folder
 from ordinoise._validation import Floats, Ints
-from ordinoise.app.out_of_core.judging import Judge
 from ordinoise.app.out_of_core.learning import (
     Course,
     Learned,
@@ -26,7 +25,7 @@ from ordinoise.app.out_of_core.learning import (
     union_of,
     work_on,
 )
-from ordinoise.app.out_of_core.tasks import JudgeTask, read_suspects
+from ordinoise.app.out_of_core.tasks import JudgeTask, plain, read_suspects
 from ordinoise.app.out_of_core.texts import read_reading, readers_of
 from ordinoise.app.out_of_core.work import Work
 from ordinoise.app.records.audit import AuditRecord, write_record
@@ -46,7 +45,9 @@ from ordinoise.app.verbs.request import Request
 from ordinoise.audit import LabelIssues
 from ordinoise.audit.count import WrongCount, counted, matrix_variance, wrong_range
 from ordinoise.audit.issues import issues_from
+from ordinoise.audit.posterior import PosteriorModel, is_believed
 from ordinoise.classifiers import OrdinalClassifier
+from ordinoise.classifiers.blend.evidence import as_answered
 from ordinoise.classifiers.grown import classifier_of_trees, evenly
 from ordinoise.noise import Noise
 from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
@@ -64,7 +65,7 @@ class PartsAudit(FileAudit):
     The number of wrong labels, and which are the most suspicious, are those of all rows.
     """
 
-    judge: Judge
+    posteriors: PosteriorModel
     expected_wrong: WrongCount | None
     ranks: Ints
 
@@ -72,10 +73,9 @@ class PartsAudit(FileAudit):
     def issues(self) -> LabelIssues:
         """Probability that each label of the sample is wrong."""
         assert self.model.out_of_fold_ is not None
-        judged = self.judge.of_answered(self.model.out_of_fold_, self.ranks)
         return issues_from(
-            judged.posterior, self.ranks, self.model.classes_, self.model.noise_, self.expected_wrong,
-            self.request.rank_by, "polars",
+            self.posteriors.of(self.model.out_of_fold_, self.ranks), self.model.classes_, self.model.noise_,
+            self.expected_wrong, self.request.rank_by, "polars",
         )  # fmt: skip
 
     @cached_property
@@ -143,30 +143,31 @@ def fit_parts(
 def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_table: OnTable) -> PartsAudit:
     known, rows = survey_of(request, work, on_table)
     learned = Course(known, rows, work).learned()
-    probabilities = held_out_probabilities(known, learned, rows, work.folder)
-    judge = Judge.fitted(learned.noise, probabilities, rows.labelled.ranks, request.rank_by)
+    noise, ranks = learned.noise, rows.labelled.ranks
+    probabilities = as_answered(held_out_probabilities(known, learned, rows, work.folder), noise)
+    posteriors = PosteriorModel.fitted(noise, probabilities, ranks)
+    weights = None if posteriors.calibration is None else plain(posteriors.calibration)
+    plain_noise, place = noise.to_dict(replicates=False), str(labels.resolve())
     tasks = [
-        JudgeTask(number, learned.name, judge, n_suspects, str(labels.resolve()))
+        JudgeTask(number, learned.name, plain_noise, weights, request.rank_by, n_suspects, place)
         for number in range(len(known.plan.parts))
     ]
     sums = work.done(tasks, f"judging {known.plan.n_graded:,} labels")
-    count = _count(learned.noise, known.plan.n_graded, judge, probabilities, rows.labelled.ranks, sums)
+    count = _count(noise, known.plan.n_graded, posteriors.true(probabilities), ranks, sums)
     suspects = read_suspects(work.folder, len(tasks), n_suspects)
     both = rows_in(known, work.folder, *union_of(known, *suspects))
     model = _model(known, learned, both, work.folder)
-    return PartsAudit(request, both.table, model, None, judge, count, both.labelled.ranks)
+    return PartsAudit(request, both.table, model, None, posteriors, count, both.labelled.ranks)
 
 
-def _count(
-    noise: Noise, n_graded: int, judge: Judge, probabilities: Floats, ranks: Ints, sums: list[Any]
-) -> WrongCount | None:
+def _count(noise: Noise, n_graded: int, true: Floats, ranks: Ints, sums: list[Any]) -> WrongCount | None:
     """How many labels are wrong: expected over all rows, its variance over matrices from the sample."""
     if noise.source == "too few rows":
         return None
-    if not judge.weights:
+    if not is_believed(noise):
         return wrong_range(noise, n_graded, CONFIDENCE)
     value, variance = (sum(one[what] for one in sums) for what in ("wrong", "variance"))
-    of_matrix = matrix_variance(judge.true(probabilities), ranks, noise)
+    of_matrix = matrix_variance(true, ranks, noise)
     return counted(value, variance + of_matrix * (n_graded / len(ranks)) ** 2, n_graded, CONFIDENCE)
 
 

@@ -16,7 +16,8 @@ from ordinoise.app.review.decisions import DECISIONS, open_decisions
 from ordinoise.app.review.events import states
 from ordinoise.app.rounds.reviewed import check_same, settled_in
 from ordinoise.app.tables import read_stored, read_text, write_table
-from ordinoise.app.verbs.audit import LABELS, probability_columns
+from ordinoise.app.verbs.audit import LABELS
+from ordinoise.app.verbs.labels import probability_column
 from ordinoise.audit.certificate import spot_check_sample
 from ordinoise.audit.gain import rating_gain, verification_gain
 from ordinoise.columns.inference import as_text
@@ -135,7 +136,7 @@ def _items_to_ask(record: RatersRecord, budget: int) -> Plan:
 
 def _read_labels(folder: Path, record: AuditRecord) -> pl.DataFrame:
     """``labels.csv`` of an audit; refuses one that does not fit its record."""
-    names = list(probability_columns(record, np.empty((0, len(record.classes)))))
+    names = [probability_column(grade) for grade in record.classes]
     path = folder / LABELS
     try:
         text = read_text(path)

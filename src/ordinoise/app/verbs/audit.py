@@ -12,16 +12,16 @@ import polars as pl
 
 import ordinoise
 from ordinoise._files import new_folder, unfinished_folder, write_whole
-from ordinoise._validation import Floats
 from ordinoise.app.records.audit import AuditRecord, Suspect, write_record
 from ordinoise.app.records.history import Settled
 from ordinoise.app.rounds.reviewed import Reviewed
 from ordinoise.app.tables import GradedTable, format_of, import_tasks, suggested_tasks, write_table
 from ordinoise.app.verbs.fit import FileAudit, learn
+from ordinoise.app.verbs.labels import label_frame, suggestion_frame
 from ordinoise.app.verbs.oddities import oddities_of
 from ordinoise.app.verbs.reasons import reasons_in_words, reasons_of
 from ordinoise.app.verbs.request import Request
-from ordinoise.decisions import decide
+from ordinoise.audit.posterior import Posterior
 
 if TYPE_CHECKING:
     from ordinoise.app.report import Findings
@@ -202,44 +202,23 @@ def _label_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
     issues, table = found.issues, found.table
     settled = {one.row: one for one in record.settled}
     known = [settled.get(row) for row in table.rows.tolist()]
-    graded = pl.DataFrame(
-        {
-            "row": table.rows,
-            "recorded": issues.recorded,
-            "suggested": [
-                str(suggested) if one is None else one.grade
-                for suggested, one in zip(issues.suggested, known, strict=True)
-            ],
-            "probability_wrong": issues.probability_wrong.round(6),
-            "expected_distance": issues.expected_distance.round(6),
-            "rank": issues.rank,
-            "settled": [None if one is None else "fixed" if one.is_fixed else "confirmed" for one in known],
-            **probability_columns(record, issues.posterior),
-        },
-        schema_overrides={"settled": pl.String},
-    )
+    states = [None if one is None else "fixed" if one.is_fixed else "confirmed" for one in known]
+    graded = label_frame(
+        table.rows, record.classes, Posterior(issues.posterior, found.recorded), rank=issues.rank,
+        settled=pl.Series(states, dtype=pl.String),
+    )  # fmt: skip
+    grades = pl.Series("suggested", [None if one is None else one.grade for one in known], dtype=pl.String)
+    graded = graded.with_columns(pl.coalesce(grades, "suggested").alias("suggested"))
     return pl.concat([graded, _ungraded_frame(found, record)], how="diagonal").sort("row")
 
 
 def _ungraded_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
-    table, model = found.table, found.model
+    table = found.table
     if not table.ungraded.height:
         return pl.DataFrame()
-    probabilities = model.predict_proba(table.ungraded)
     rows = np.setdiff1d(np.arange(table.frame.height), table.rows)
-    suggested = [str(grade) for grade in model.classes_[decide(probabilities, "median")]]
     added = {one.row: one.grade for one in record.settled}
-    return pl.DataFrame(
-        {
-            "row": rows,
-            "suggested": [added.get(row, grade) for row, grade in zip(rows.tolist(), suggested, strict=True)],
-            "settled": ["added" if row in added else None for row in rows.tolist()],
-            **probability_columns(record, probabilities),
-        },
-        schema_overrides={"settled": pl.String},
-    )
-
-
-def probability_columns(record: AuditRecord, probabilities: Floats) -> dict[str, Floats]:
-    """A column of ``labels.csv`` per grade: its probability given the row and, if it has one, its recorded grade."""
-    return {f"probability_{grade}": probabilities[:, at].round(6) for at, grade in enumerate(record.classes)}
+    states = pl.Series(["added" if row in added else None for row in rows.tolist()], dtype=pl.String)
+    frame = suggestion_frame(rows, record.classes, found.model.predict_proba(table.ungraded), settled=states)
+    grades = pl.Series("suggested", [added.get(row) for row in rows.tolist()], dtype=pl.String)
+    return frame.with_columns(pl.coalesce(grades, "suggested").alias("suggested"))

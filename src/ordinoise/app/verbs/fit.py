@@ -18,7 +18,7 @@ from ordinoise.app.tables import GradedTable, graded_table
 from ordinoise.app.verbs.doubt_warnings import without_doubt_warnings
 from ordinoise.app.verbs.request import Request
 from ordinoise.audit import LabelIssues, issues_from_probabilities
-from ordinoise.audit.issues import RANKINGS
+from ordinoise.audit.posterior import RANKINGS
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.table import Table
 from ordinoise.classifiers.ordinal import LEARNERS

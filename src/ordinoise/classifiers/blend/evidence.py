@@ -173,6 +173,11 @@ def answered(wanted: str, noise: Noise, gain: float | None, *, verified: bool = 
 NO_NAMES = "without the names of raters none can be weighed, so the vote on each item is learned"
 
 
+def as_answered(probabilities: Floats, noise: Noise) -> Floats:
+    """What a model predicts, as the answer has it: a cautious one is of the recorded label."""
+    return combined(probabilities, noise.matrix) if noise.answer == "cautious" else probabilities
+
+
 def rated_answer(noise: Noise, gain: float | None, *, verified: bool) -> tuple[str, str]:
     """The answer for several ratings per item, and its reason in words; `gain` is None without names of raters.
 
