@@ -148,9 +148,10 @@ def items_case(folder: Path) -> Answers:
     each = np.repeat(np.arange(60), 3)
     rates = np.tile([0.05, 0.1, 0.2], 60)
     seen = np.where(rng.random(180) < rates, np.clip(true[each] + rng.choice([-1, 1], 180), 0, 2), true[each])
-    names = {"item": [f"i{at}" for at in each], "rater": np.tile(["ann", "ben", "cy"], 60)}
+    names: dict[str, Any] = {"item": [f"i{at}" for at in each], "rater": np.tile(["ann", "ben", "cy"], 60)}
     ratings = frame[each].with_columns(pl.Series("grade", GRADES[seen]), *(pl.Series(*one) for one in names.items()))
-    file, answers = _csv(folder, ratings), {}
+    file = _csv(folder, ratings)
+    answers: Answers = {}
     for answer in ("auto", "corrected"):
         request = _request(file, item="item", rater="rater", answer=answer)
         place = folder / answer / "audit"
