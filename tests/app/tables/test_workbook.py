@@ -3,11 +3,13 @@
 import builtins
 import datetime as dt
 import io
+import resource
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
+from xml.etree import ElementTree
 
 import polars as pl
 import pytest
@@ -144,6 +146,20 @@ def _far_cell(parts: dict[str, bytes]) -> bytes:
     )
 
 
+def _unplaced_cells(parts: dict[str, bytes]) -> bytes:
+    """A far row whose cells say nothing of their place."""
+    name = "xl/worksheets/sheet1.xml"
+    row = b'<row r="1048570">' + b"<c/>" * 16_000 + b"<c><v>1</v></c></row></sheetData>"
+    return _packed(parts | {name: parts[name].replace(b"</sheetData>", row)})
+
+
+def _entities(parts: dict[str, bytes]) -> bytes:
+    """A list of sheets that defines an entity, which is used 1,900 times."""
+    name, entity = "xl/workbook.xml", b'<!DOCTYPE x [<!ENTITY e "' + b"z" * 100_000 + b'">]>'
+    head, _, rest = parts[name].partition(b"?>")
+    return _packed(parts | {name: head + b"?>" + entity + rest.replace(b"<sheets>", b"&e;" * 1900 + b"<sheets>")})
+
+
 def _stated_small(parts: dict[str, bytes]) -> bytes:
     """An archive whose directory states a small size for a part that unpacks to a megabyte."""
     content = bytearray(_packed(parts | {"xl/sharedStrings.xml": b"\n" * 1_234_567}))
@@ -155,6 +171,9 @@ def _stated_small(parts: dict[str, bytes]) -> bytes:
 FORGED: dict[str, tuple[Callable[[dict[str, bytes]], bytes], str]] = {
     "a bomb": (lambda parts: _packed(parts | {"xl/styles.xml": b" " * 3_000_000}), "file must hold at most 2000000 bytes unpacked, got more"),
     "a far cell": (_far_cell, "file must have at most 250000 cells, got 4194304 rows of 16384 columns"),
+    "cells without places": (_unplaced_cells, "file must have at most 250000 cells, got 4194280 rows of 16006 columns"),
+    "entities": (_entities, "file must be a workbook in UTF-8 without a document type"),
+    "a long list of sheets": (lambda parts: _packed(parts | {"xl/workbook.xml": parts["xl/workbook.xml"] + b" " * 1_000_000}), "file must list its sheets in at most 100000 bytes"),
     "a size that is not so": (_stated_small, "file must be a complete Excel workbook, got damaged content"),
     "too many parts": (lambda parts: _packed(parts | {str(at): b"" for at in range(100)}), "file must have at most 50 parts"),
     "a document type": (lambda parts: _packed(parts | {"xl/styles.xml": b"<!DOCTYPE x>" + parts["xl/styles.xml"]}), "file must be a workbook in UTF-8 without a document type"),
@@ -168,11 +187,33 @@ FORGED: dict[str, tuple[Callable[[dict[str, bytes]], bytes], str]] = {
 def test_a_forged_workbook_is_one_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ORDINOISE_MAX_BYTES", "2000000")
     monkeypatch.setattr(workbook, "MOST_PARTS", 50)
+    monkeypatch.setattr(workbook, "MOST_INDEX", 100_000)
+    parse = ElementTree.fromstring
+    monkeypatch.setattr(
+        ElementTree, "fromstring", lambda text: pytest.fail("parsed") if b"&e;" in text else parse(text)
+    )
     forge, sentence = FORGED[name]
     path = _workbook(tmp_path / "t.xlsx")
     path.write_bytes(forge(_parts(path.read_bytes())))
     with pytest.raises(ValueError, match=f"^{sentence}"):
         read_table(path)
+
+
+@pytest.mark.slow
+def test_a_long_text_in_many_cells_is_refused_in_little_memory(tmp_path: Path) -> None:
+    path = _workbook(tmp_path / "t.xlsx")
+    parts = _parts(path.read_bytes())
+    name, strings = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
+    rows = b"".join(b'<row r="%d"><c r="D%d" t="s"><v>5</v></c></row>' % (at, at) for at in range(5, 2005))
+    parts[name] = parts[name].replace(b"</sheetData>", rows + b"</sheetData>")
+    parts[strings] = parts[strings].replace(b"<t>a</t>", b"<t>" + b"y" * 3_000_000 + b"</t>")
+    path.write_bytes(_packed(parts))
+    assert path.stat().st_size < 100_000
+    with pytest.raises(
+        ValueError, match=r"^file must hold at most \d+ bytes unpacked, got more in .*; set ORDINOISE_MAX"
+    ):
+        read_table(path)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 2**20
 
 
 def test_a_damaged_workbook_is_read_or_refused_with_one_sentence(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names
 from ordinoise.app.tables.reader import FAILURES
 from ordinoise.app.tables.source import check_size
-from ordinoise.app.tables.trial import survives
+from ordinoise.app.tables.trial import damaged, stored_size
 from ordinoise.columns.names import listed
+from ordinoise.columns.refusals import is_sentence
 
 PART_ROWS = 2**18
 """Most rows of a part; polars writes Parquet in row groups of so many."""
@@ -81,13 +82,15 @@ def parts_of(files: Sequence[Path]) -> tuple[list[Part], list[str]]:
 def _shape(file: Path) -> tuple[list[str], int]:
     """Names of the columns and number of rows; every value is read once, by a process that may die of it."""
     try:
-        lazy = pl.scan_parquet(file, glob=False)
-        names, n_rows = lazy.collect_schema().names(), int(lazy.select(pl.len()).collect().item())
-    except FAILURES:
-        raise _damaged(str(file)) from None
+        with file.open("rb") as opened:
+            n_rows = (stored_size(file, opened, "parquet", is_whole=False) or (None,))[0]
+            opened.seek(0)
+            lazy = pl.scan_parquet(opened)
+            names = lazy.collect_schema().names()
+            n_rows = int(lazy.select(pl.len()).collect().item()) if n_rows is None else n_rows
+    except FAILURES as error:
+        raise (error if is_sentence(error) else damaged(file, "parquet")) from None
     check_size(file, min(n_rows, PART_ROWS), len(names))
-    if not survives(file, "parquet"):
-        raise _damaged(str(file))
     check_names(names)
     return names, n_rows
 
@@ -101,14 +104,10 @@ def read_part(part: Part, columns: Sequence[str] | None = None) -> pl.DataFrame:
         filled = pl.when(text.cast(pl.String) != "").then(text)
         frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), filled)
     except FAILURES:
-        raise _damaged(part.path) from None
+        raise damaged(Path(part.path), "parquet") from None
     if frame.height != part.n_rows:
         raise complain("file", "not change while it is read", repr(part.path))
     return frame
-
-
-def _damaged(path: str) -> ValueError:
-    return complain("file", "be a complete Parquet file", f"damaged content in {path!r}")
 
 
 def state_of(files: Sequence[Path]) -> str:

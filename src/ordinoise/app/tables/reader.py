@@ -16,7 +16,7 @@ from ordinoise.app.tables.dialect import check_names, delimiter_in, header_of, n
 from ordinoise.app.tables.label_studio import task_table
 from ordinoise.app.tables.lines import read_lines
 from ordinoise.app.tables.source import FORMATS, Source, check_size, not_utf8, open_source, too_large, unreadable
-from ordinoise.app.tables.trial import survives
+from ordinoise.app.tables.trial import damaged, stored_size
 from ordinoise.app.tables.workbook import read_workbook, sheet_note
 from ordinoise.columns.inference import as_text, nameless, typed
 
@@ -140,13 +140,12 @@ def _stored(source: Source) -> pl.DataFrame:
 def _read_typed(path: Path, kind: str) -> pl.DataFrame:
     """The table of a Parquet or Feather file."""
     try:
-        # Given a path, polars would open a Parquet file twice.
+        # Given a path, polars would open a Parquet file twice, and take some names for patterns.
         with path.open("rb") as file:
+            size = stored_size(path, file, kind)
             with _complete(path, kind):
-                size = _stored_size(file, kind)
+                size = size or _stated_size(file, kind)
             check_size(path, *size)
-            if not survives(path, kind):
-                raise _damaged(path, kind)
             file.seek(0)
             with _complete(path, kind):
                 frame = pl.read_parquet(file) if kind == "parquet" else pl.read_ipc(file)
@@ -164,12 +163,7 @@ def _complete(path: Path, kind: str) -> Iterator[None]:
     try:
         yield
     except FAILURES:
-        raise _damaged(path, kind) from None
-
-
-def _damaged(path: Path, kind: str) -> ValueError:
-    name = {"parquet": "Parquet", "arrow": "Feather"}[kind]
-    return complain("file", f"be a complete {name} file", f"damaged content in {str(path)!r}")
+        raise damaged(path, kind) from None
 
 
 def _check_times(frame: pl.DataFrame) -> None:
@@ -179,8 +173,9 @@ def _check_times(frame: pl.DataFrame) -> None:
             as_text(column.gather([at for at in (column.arg_min(), column.arg_max()) if at is not None]))
 
 
-def _stored_size(file: BinaryIO, kind: str) -> tuple[int, int]:
+def _stated_size(file: BinaryIO, kind: str) -> tuple[int, int]:
     """Numbers of rows and columns that the metadata of a Parquet or Feather file state."""
+    file.seek(0)
     lazy = pl.scan_parquet(file) if kind == "parquet" else pl.scan_ipc(file)
     n_columns = len(lazy.collect_schema())
     return int(lazy.select(pl.len()).collect().item()), n_columns

@@ -25,6 +25,8 @@ SAMPLE_BYTES = 1 << 18
 # A table may take a quarter of the memory, as its text, its columns and its features are there at the same time.
 MEMORY_SHARE = 4
 CELL_BYTES = 8
+# Any file may unpack to so many bytes, and to so many times its size; round numbers, chosen by no run.
+SMALL_BYTES, MOST_PACKED = 2**29, 32
 MAX_BYTES, MAX_COLUMNS = "ORDINOISE_MAX_BYTES", "ORDINOISE_MAX_COLUMNS"
 MOST_COLUMNS = 100_000  # reading more takes minutes; a round number, chosen by no run
 BINARY_SUFFIXES = (".parquet", ".feather", ".arrow", ".ipc")
@@ -93,25 +95,26 @@ def _text_and_digest(path: Path, file: BufferedReader) -> tuple[bytes, str]:
 
 def _unpacked(path: Path, raw: bytes) -> bytes:
     """The content of a gzip file, unpacked no further than the limit."""
+    most = most_unpacked(len(raw))
     with gzip.GzipFile(fileobj=io.BytesIO(raw)) as file:
-        text = file.read(most_bytes() + 1)
-    check_bytes(path, len(text))
+        text = file.read(most + 1)
+    check_bytes(path, len(text), most)
     return text
 
 
-def check_bytes(path: Path, n_bytes: int) -> None:
-    """Refuse more bytes than a table may take."""
-    if n_bytes > most_bytes():
+def check_bytes(path: Path, n_bytes: int, most: int | None = None) -> None:
+    """Refuse more bytes than a table may take, or than `most`."""
+    most = most_bytes() if most is None else most
+    if n_bytes > most:
         got = f"more in {str(path)!r}"
-        raise complain("file", f"hold at most {most_bytes()} bytes unpacked", got, f"set {MAX_BYTES} to allow more")
+        raise complain("file", f"hold at most {most} bytes unpacked", got, f"set {MAX_BYTES} to allow more")
 
 
 def check_size(path: Path, n_rows: int, n_columns: int) -> None:
     """Refuse a table that would not fit into memory, or has too many columns, before it is read."""
-    most = _limit(MAX_COLUMNS, MOST_COLUMNS)
-    if n_columns > most:
+    if n_columns > most_columns():
         got = f"{n_columns} in {str(path)!r}"
-        raise complain("file", f"have at most {most} columns", got, f"set {MAX_COLUMNS} to allow more")
+        raise complain("file", f"have at most {most_columns()} columns", got, f"set {MAX_COLUMNS} to allow more")
     if n_rows * n_columns * CELL_BYTES > most_bytes():
         got = f"{n_rows} rows of {n_columns} columns in {str(path)!r}"
         rule = f"have at most {most_bytes() // CELL_BYTES} cells"
@@ -121,6 +124,20 @@ def check_size(path: Path, n_rows: int, n_columns: int) -> None:
 def most_bytes() -> int:
     """Most bytes of a table: ``ORDINOISE_MAX_BYTES``, or a quarter of the memory."""
     return _limit(MAX_BYTES, _memory() // MEMORY_SHARE)
+
+
+def most_unpacked(size: int) -> int:
+    """Most bytes that a file of `size` bytes may unpack to: a small one that holds a large table is a bomb."""
+    return min(most_bytes(), sys.maxsize if _is_given(MAX_BYTES) else SMALL_BYTES + MOST_PACKED * size)
+
+
+def most_columns() -> int:
+    """Most columns of a table: ``ORDINOISE_MAX_COLUMNS``, or as many as are read in reasonable time."""
+    return _limit(MAX_COLUMNS, MOST_COLUMNS)
+
+
+def _is_given(variable: str) -> bool:
+    return bool(os.environ.get(variable, "").strip())
 
 
 def _limit(variable: str, usual: int) -> int:

@@ -21,10 +21,12 @@ import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names
-from ordinoise.app.tables.source import check_bytes, check_size
+from ordinoise.app.tables.source import check_bytes, check_size, most_unpacked
+from ordinoise.app.tables.trial import check_sheet, damaged
 from ordinoise.columns.refusals import is_sentence
 
 MOST_PARTS = 10_000  # far above what any workbook needs; a round number, chosen by no run
+MOST_INDEX = 2**22  # bytes of the list of sheets; a round number, chosen by no run
 NEEDED = (
     "[Content_Types].xml", "_rels/.rels", "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/sharedStrings.xml",
     "xl/styles.xml",
@@ -32,6 +34,9 @@ NEEDED = (
 # A cell in memory takes more than its number; the reader makes a rectangle of all of them.
 CELL_SIZE = 4
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,20})(\d{1,20})["']""")
+_ROW = re.compile(rb"<(?:[^\s<>/:]+:)?row(?=[\s/>])")
+_UNPLACED_ROW = re.compile(_ROW.pattern + rb"(?![^<>]*\sr\s*=)")
+_UNPLACED_CELL = re.compile(rb"<(?:[^\s<>/:]+:)?c(?=[\s/>])(?![^<>]*\sr\s*=)")
 _FAILURES = (
     zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ElementTree.ParseError, LookupError,
     ValueError, OverflowError,
@@ -59,21 +64,28 @@ def read_workbook(path: Path, content: bytes) -> pl.DataFrame:
     """The first visible sheet: names in its first row that is not empty, then one row per row."""
     book = open_workbook(path, content)
     check_size(path, *_extent(book.parts[book.part]))
-    return _table(path, _packed(book.parts), book.sheet)
+    packed = _packed(book.parts)
+    check_sheet(path, packed, book.sheet, len(content))
+    return _table(path, packed, book.sheet)
 
 
 def open_workbook(path: Path, content: bytes) -> Workbook:
     """The needed parts of a workbook, unpacked and checked."""
     found = parts_of(path, content, NEEDED)
     with _complete(path):
-        name, part = _sheets(found)[0]
+        name, part = _sheets(path, found)[0]
     found |= parts_of(path, content, [part])
-    if any(b"<!DOCTYPE" in one or b"\0" in one for one in found.values()):
+    _check_plain(path, found)
+    if not found.get(part):
+        raise damaged(path, "excel")
+    return Workbook(found, name, part)
+
+
+def _check_plain(path: Path, parts: dict[str, bytes]) -> None:
+    """Refuse XML that defines entities, which unpack once more, or that hides its text in another encoding."""
+    if any(b"<!DOCTYPE" in one or b"\0" in one for one in parts.values()):
         rule = "be a workbook in UTF-8 without a document type"
         raise complain("file", rule, f"another kind of XML in {str(path)!r}")
-    if not found.get(part):
-        raise damaged(path)
-    return Workbook(found, name, part)
 
 
 def parts_of(path: Path, content: bytes, names: Iterable[str] | None = None) -> dict[str, bytes]:
@@ -83,20 +95,23 @@ def parts_of(path: Path, content: bytes, names: Iterable[str] | None = None) -> 
         if len(entries) > MOST_PARTS:
             raise complain("file", f"have at most {MOST_PARTS} parts", f"{len(entries)} in {str(path)!r}")
         wanted = {one.filename: one for one in entries if names is None or one.filename in set(names)}
-        check_bytes(path, sum(one.file_size for one in wanted.values()))
+        check_bytes(path, sum(one.file_size for one in wanted.values()), most_unpacked(len(content)))
         return {name: archive.read(one) for name, one in wanted.items()}
 
 
 def sheet_note(path: Path, content: bytes) -> str:
     """Which of several visible sheets is read, as a message; empty if there is one."""
     with _complete(path):
-        (read, _), *others = _sheets(parts_of(path, content, NEEDED[2:4]))
+        (read, _), *others = _sheets(path, parts_of(path, content, NEEDED[2:4]))
     names = ", ".join(repr(name) for name, _ in others)
     return f"the sheet {read!r} is read, not {names}; drag another one to the front to read that" if others else ""
 
 
-def _sheets(parts: dict[str, bytes]) -> list[tuple[str, str]]:
+def _sheets(path: Path, parts: dict[str, bytes]) -> list[tuple[str, str]]:
     """Name and part of every visible sheet with cells."""
+    _check_plain(path, parts)
+    if max(len(parts.get(name, b"")) for name in NEEDED[2:4]) > MOST_INDEX:
+        raise complain("file", f"list its sheets in at most {MOST_INDEX} bytes", f"more in {str(path)!r}")
     relations = ElementTree.fromstring(parts["xl/_rels/workbook.xml.rels"])
     targets = {one.get("Id"): one.get("Target", "") for one in relations if one.get("Type", "").endswith("/worksheet")}
     found = []
@@ -111,12 +126,17 @@ def _sheets(parts: dict[str, bytes]) -> list[tuple[str, str]]:
 
 
 def _extent(sheet: bytes) -> tuple[int, int]:
-    """Most rows and columns that the cells of a sheet can span, before they are read."""
+    """Most rows and columns that the cells of a sheet can span, before they are read.
+
+    A cell or a row without a place comes after the one before.
+    """
     row = column = 1
     for letters, digits in _PLACE.findall(sheet):
         row = max(row, int(digits))
         column = max(column, column_number(letters.decode()))
-    return CELL_SIZE * max(row, sheet.count(b"<row")), column
+    rows = _ROW.split(sheet)
+    n_unplaced = max(len(_UNPLACED_CELL.findall(one)) for one in rows)
+    return CELL_SIZE * (row + len(_UNPLACED_ROW.findall(sheet))), column + n_unplaced
 
 
 def column_number(letters: str) -> int:
@@ -149,7 +169,7 @@ def _table(path: Path, content: bytes, sheet: str) -> pl.DataFrame:
     except BaseException as error:  # the reader panics at some damage, with a class of its own
         if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
             raise
-        raise damaged(path) from None
+        raise damaged(path, "excel") from None
     if names.height == 0:
         raise complain("file", "hold a table", f"the empty sheet {sheet!r} in {str(path)!r}")
     named = ["" if name is None else str(name) for name in names.row(0)]
@@ -167,15 +187,10 @@ def _as_stored(column: pl.Series) -> pl.Series:
     return column
 
 
-def damaged(path: Path) -> ValueError:
-    """The error about a workbook that cannot be read."""
-    return complain("file", "be a complete Excel workbook", f"damaged content in {str(path)!r}")
-
-
 @contextmanager
 def _complete(path: Path) -> Iterator[None]:
     """Turn failures to unpack or parse a workbook into one sentence."""
     try:
         yield
     except _FAILURES as error:
-        raise (error if is_sentence(error) else damaged(path)) from None
+        raise (error if is_sentence(error) else damaged(path, "excel")) from None

@@ -15,7 +15,8 @@ from xml.sax.saxutils import escape
 import polars as pl
 
 from ordinoise._validation import complain
-from ordinoise.app.tables.workbook import column_number, damaged, open_workbook, parts_of, read_workbook
+from ordinoise.app.tables.trial import damaged
+from ordinoise.app.tables.workbook import column_number, open_workbook, parts_of, read_workbook
 from ordinoise.columns.refusals import is_sentence
 
 _TAG = re.compile(rb"""<[^\s/>]+(\s+[^\s=/>]+\s*=\s*("[^"]*"|'[^']*'))*\s*/?>""")
@@ -82,7 +83,7 @@ def _rows(path: Path, sheet: bytes) -> list[_Row]:
     def tag() -> re.Match[bytes]:
         found = _TAG.match(sheet, parser.CurrentByteIndex)
         if found is None:
-            raise damaged(path)
+            raise damaged(path, "excel")
         return found
 
     def start(name: str, attributes: dict[str, str]) -> None:
@@ -116,7 +117,7 @@ def _rows(path: Path, sheet: bytes) -> list[_Row]:
     try:
         parser.Parse(sheet, True)
     except (expat.ExpatError, LookupError, ValueError) as error:
-        raise (error if is_sentence(error) else damaged(path)) from None
+        raise (error if is_sentence(error) else damaged(path, "excel")) from None
     return rows
 
 
