@@ -119,7 +119,7 @@ def test_every_name_of_the_package_is_in_the_reference_and_the_public_names_are_
     pytest.importorskip("torch")
     names = {name for module in MODULES for name in importlib.import_module(module).__all__}
     assert set(ordinoise.__all__) <= names
-    assert len(names) <= 90
+    assert len(names) <= 100
 
 
 def _documented(module: str) -> Iterator[str]:

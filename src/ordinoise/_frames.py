@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, Literal
 
 import narwhals as nw
 
@@ -33,3 +34,16 @@ def _is_known(X: Any) -> bool:
 def frame_of(X: Any) -> Any:
     """A frame of narwhals, or `X` itself if it is no frame."""
     return nw.from_native(as_native(X), eager_only=True, pass_through=True)
+
+
+Library = Literal["pandas", "polars", "pyarrow"]
+LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
+
+
+def installed_library() -> Library:
+    """The first library that can make a frame, of pandas, polars and pyarrow."""
+    name = next((library for library in LIBRARIES if find_spec(library)), None)
+    if name is None:
+        advice = "install one of them, or read the columns of the record"
+        raise ImportError(str(complain("to_frame", f"find one of {list(LIBRARIES)}", "none of them installed", advice)))
+    return name

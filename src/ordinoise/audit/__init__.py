@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from ordinoise.audit.contributions import Contributions as Contributions
     from ordinoise.audit.contributions import column_contributions as column_contributions
     from ordinoise.audit.count import WrongCount as WrongCount
+    from ordinoise.audit.graders import GraderEffect as GraderEffect
+    from ordinoise.audit.graders import GraderEffects as GraderEffects
+    from ordinoise.audit.graders import grader_effects as grader_effects
     from ordinoise.audit.issues import LabelIssues as LabelIssues
     from ordinoise.audit.neighbors import similar_rows as similar_rows
     from ordinoise.audit.search import find_label_issues as find_label_issues
@@ -20,10 +23,13 @@ if TYPE_CHECKING:
 
 _ORIGINS = {
     "Contributions": "contributions",
+    "GraderEffect": "graders",
+    "GraderEffects": "graders",
     "LabelIssues": "issues",
     "WrongCount": "count",
     "column_contributions": "contributions",
     "find_label_issues": "search",
+    "grader_effects": "graders",
     "issues_from_probabilities": "search",
     "similar_rows": "neighbors",
     "SpotCheck": "certificate",

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinoise._frames import frame_of
+from ordinoise._frames import LIBRARIES, Library, frame_of, installed_library
 from ordinoise._text import TextTable, hypertext, percent, plain, shortened
-from ordinoise._validation import Floats, Ints, complain
+from ordinoise._validation import Floats, Ints
 from ordinoise.audit.count import WrongCount
 from ordinoise.audit.posterior import Posterior, worst_first
 from ordinoise.noise import Noise
@@ -21,8 +19,6 @@ from ordinoise.noise import Noise
 COLUMNS = ("suggested", "probability_wrong", "expected_distance", "rank")
 MOST_SHOWN = 10
 """Rows of the printed table."""
-Library = Literal["pandas", "polars", "pyarrow"]
-LIBRARIES: tuple[Library, ...] = ("pandas", "polars", "pyarrow")
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +83,7 @@ class LabelIssues:
         rows = self.worst
         columns = {"row": rows, "recorded": self.recorded[rows]}
         columns |= {name: column[rows] for name, column in self.to_columns().items()}
-        return nw.from_dict(columns, backend=self.library or _installed(LIBRARIES)).to_native()
+        return nw.from_dict(columns, backend=self.library or installed_library()).to_native()
 
     def __repr__(self) -> str:
         return plain(self._first_rows())
@@ -149,11 +145,3 @@ def library_of(X: Any) -> Library | None:
     if not isinstance(frame, nw.DataFrame):
         return None
     return next((library for library in LIBRARIES if library == frame.implementation.value), None)
-
-
-def _installed(libraries: Sequence[Library]) -> Library:
-    name = next((library for library in libraries if find_spec(library)), None)
-    if name is None:
-        advice = "install one of them, or read the columns of the record"
-        raise ImportError(str(complain("to_frame", f"find one of {list(libraries)}", "none of them installed", advice)))
-    return name

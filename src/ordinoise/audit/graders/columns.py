@@ -1,0 +1,55 @@
+"""Columns from which the chance of a grader is learned: numbers, categories and text, and curves of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ordinoise._sparse import is_sparse
+from ordinoise._validation import Floats
+from ordinoise.classifiers.blend.table import Filling, Reading, Table, sparse_table
+from ordinoise.columns.coding import Columns
+
+N_CURVES = 150  # random cosines of the columns, so that the chance may bend; with N_DIRECTIONS chosen by no run
+N_DIRECTIONS = 50  # singular directions that stand for the n-grams of a text, or for a sparse matrix
+
+
+def standardized_columns(features: Any, rng: np.random.Generator) -> Floats:
+    """All that the features say, as standardized columns of numbers; constant ones are left out."""
+    table = features if isinstance(features, Table) else _table(features)
+    dense = np.asarray(table.dense, dtype=np.float64)
+    parts = [_standardized(dense)]
+    if parts[0].shape[1]:
+        n_columns = parts[0].shape[1]
+        turns = parts[0] @ (rng.normal(size=(n_columns, N_CURVES)) / np.sqrt(n_columns))
+        parts.append(_standardized(np.cos(turns + rng.uniform(0, 2 * np.pi, size=N_CURVES))))
+    parts += [_standardized(_directions(some, rng)) for some in table.counts]
+    return np.hstack(parts)
+
+
+def _table(features: Any) -> Table:
+    if is_sparse(features):
+        return sparse_table(features, Filling.of(np.empty((features.shape[0], 0)), ()))
+    X = features if hasattr(features, "shape") else np.asarray(features)
+    columns = Columns.of(X, "auto", "auto")
+    encoded = columns.encoded(X)
+    return Table(encoded, Filling.of(encoded, columns.categories), Reading.of(columns.cells(X))[1])
+
+
+def _standardized(columns: Floats) -> Floats:
+    spread = columns.std(axis=0)
+    kept = spread > 1e-12
+    return np.asarray((columns[:, kept] - columns[:, kept].mean(axis=0)) / spread[kept])
+
+
+def _directions(counts: Any, rng: np.random.Generator) -> Floats:
+    """The first singular directions of sparse columns; the columns themselves if they are few."""
+    rows = counts.unit_rows(np.arange(counts.matrix.shape[0]))
+    if rows.shape[1] <= N_DIRECTIONS:
+        return np.asarray(rows.toarray(), dtype=np.float64)
+    from sklearn.decomposition import TruncatedSVD
+
+    n_directions = min(N_DIRECTIONS, rows.shape[0] - 1)
+    reduction = TruncatedSVD(n_directions, random_state=int(rng.integers(2**31)))
+    return np.asarray(reduction.fit_transform(rows.astype(np.float64)))
