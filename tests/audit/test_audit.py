@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from ordinoise import Noise, OrdinalClassifier, OrdinalMLPClassifier, corrupt
+from ordinoise import _frames as frames_module
 from ordinoise.audit import LabelIssues, WrongCount, find_label_issues, issues_from_probabilities, search
-from ordinoise.audit import issues as issues_module
 from ordinoise.audit.count import wrong_count
 from ordinoise.audit.folds import out_of_fold_probabilities
 from ordinoise.audit.posterior import Posterior, calibrated, likelihood_of
@@ -416,9 +416,9 @@ def test_an_array_gives_a_pandas_frame_and_no_library_a_sentence(monkeypatch: py
     issues = issues_from_probabilities([[0.9, 0.1]], [1], np.array([[0.8, 0.2], [0.1, 0.9]]))
     assert list(issues.to_frame().columns) == issues_columns()
     assert isinstance(issues.to_frame(), pd.DataFrame)
-    monkeypatch.setattr(issues_module, "find_spec", lambda name: name == "polars" or None)
+    monkeypatch.setattr(frames_module, "find_spec", lambda name: name == "polars" or None)
     assert isinstance(issues.to_frame(), pl.DataFrame)
-    monkeypatch.setattr(issues_module, "find_spec", lambda _: None)
+    monkeypatch.setattr(frames_module, "find_spec", lambda _: None)
     with pytest.raises(ImportError, match=r"to_frame must find one of \['pandas', 'polars', 'pyarrow'\], got none"):
         issues.to_frame()
 
