@@ -22,6 +22,7 @@ from ordinoise import _frames as frames_module
 from ordinoise.audit import LabelIssues, WrongCount, find_label_issues, issues_from_probabilities, search
 from ordinoise.audit.count import wrong_count
 from ordinoise.audit.folds import out_of_fold_probabilities
+from ordinoise.audit.issues import issues_from
 from ordinoise.audit.posterior import Posterior, calibrated, likelihood_of
 from ordinoise.estimation import AnchorPoints
 from ordinoise.noise.deconvolution import deconvolved
@@ -87,7 +88,7 @@ def test_large_errors_count_as_two_grades(rank_by: str, worst: list[int]) -> Non
     """Perhaps four grades off, probably two, and surely one: each ranking puts another one first."""
     after = np.array([[0.4, 0, 0, 0, 0.6], [0.1, 0, 0.9, 0, 0], [0, 1.0, 0, 0, 0]])
     recorded, noise, verified = np.zeros(3, dtype=np.int64), Noise.of(None, 5), np.zeros(3, dtype=np.bool_)
-    issues = issues_module.issues_from(Posterior(after, recorded), np.arange(5), noise, None, rank_by, None, verified)
+    issues = issues_from(Posterior(after, recorded), np.arange(5), noise, None, rank_by, None, verified)
     assert issues.worst.tolist() == worst
 
 
