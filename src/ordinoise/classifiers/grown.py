@@ -40,6 +40,7 @@ def classifier_of_trees(
     recorded_counts: Ints,
     curves: Sequence[Sequence[float]] = (),
     texts: tuple[Reading, Sequence[tuple[SparseModel, ...]]] | None = None,
+    name: str = TREES,
 ) -> OrdinalClassifier:
     """A fitted OrdinalClassifier: it predicts, explains, saves and exports as if it had grown the trees itself.
 
@@ -61,6 +62,8 @@ def classifier_of_trees(
         Recorded labels of all training rows.
     texts : pair, optional
         How text is read, and for each of `models` the linear models whose mean score is its last column.
+    name : str
+        What the models are; "class shares" if they have no trees.
     """
     model = OrdinalClassifier("boosting", **settings)
     model._checked_features(X, reset=True)
@@ -68,12 +71,12 @@ def classifier_of_trees(
     model.filling_ = Filling.of(model._checked_features(X, reset=False), columns.categories)
     model.reading_, model.reads_sparse_ = Reading() if texts is None else texts[0], False
     grown = [TreesModel(one) for one in models]
-    model.models_ = {TREES: tuple(grown if texts is None else map(ScoredModel, texts[1], grown))}
-    model.weights_, model.learner_ = {TREES: 1.0}, "boosting"
+    model.models_ = {name: tuple(grown if texts is None else map(ScoredModel, texts[1], grown))}
+    model.weights_, model.learner_ = {name: 1.0}, "boosting" if name == TREES else name
     model.noise_, model.folds_ = noise, folds[None]
     found = (out_of_fold @ noise.matrix)[np.arange(len(ranks)), ranks]
-    model.selection_ = {TREES: float(np.log(np.maximum(found, 1e-12)).mean())}
-    model.out_of_fold_, model.curves_ = model._answered(out_of_fold), {TREES: tuple(curves)}
+    model.selection_ = {name: float(np.log(np.maximum(found, 1e-12)).mean())}
+    model.out_of_fold_, model.curves_ = model._answered(out_of_fold), {name: tuple(curves)}
     some = evenly(len(ranks))
     model._keep_out_of_fold(model.out_of_fold_[some], ranks[some], None, np.ones(len(ranks[some])))
     model.training_facts_["recorded_counts"] = recorded_counts.tolist()

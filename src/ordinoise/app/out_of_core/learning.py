@@ -15,7 +15,7 @@ import polars as pl
 
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.app.out_of_core.files import Part, parquet_files, parts_of, state_of
-from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, merged, scores_at
+from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, merged, scores_at, write_arrays
 from ordinoise.app.out_of_core.survey import (
     SampleTable,
     Survey,
@@ -34,7 +34,9 @@ from ordinoise.app.out_of_core.tasks import (
     probabilities_of,
     read_models,
     score_file,
+    without_trees,
     write_cells,
+    write_model,
 )
 from ordinoise.app.out_of_core.texts import Features, features_in, read_texts
 from ordinoise.app.out_of_core.work import Work, working
@@ -42,7 +44,8 @@ from ordinoise.app.tables import GradedTable
 from ordinoise.app.tables.target import Classes
 from ordinoise.app.verbs.fit import check_request, noise_of
 from ordinoise.app.verbs.request import Request
-from ordinoise.classifiers.blend.evidence import Evidence, choose, with_first_answer
+from ordinoise.classifiers.blend.candidates import CLASS_SHARES
+from ordinoise.classifiers.blend.evidence import NOTHING_LEARNED, Evidence, choose, with_first_answer
 from ordinoise.classifiers.grown import evenly
 from ordinoise.columns.names import as_column
 from ordinoise.estimation.score.cells import ScoreCells
@@ -175,7 +178,9 @@ class Course:
         if not isinstance(given, str):
             noise = Noise.of(given, self.plan.n_classes).seen_in(self.rows.labelled.ranks)
             curves = self.fitted(SECOND, plain(noise.matrix))
-            self.scored(SECOND, plain(noise.matrix), baseline=True)
+            evidence, _ = self.scored(SECOND, plain(noise.matrix), baseline=True)
+            if noise.source == "trusted" and not evidence.has_learned:
+                return self._class_shares(noise)
             return self._result(noise, SECOND, curves)
         found, curves, evidence = self._estimated()
         later: list[Any] = []
@@ -185,6 +190,8 @@ class Course:
             return self.scored(SECOND, plain(found.matrix))[0]
 
         noise = choose(self.request.answer, found, evidence, correct)
+        if noise.reason == NOTHING_LEARNED:
+            return self._class_shares(noise)
         is_second = bool(later) and noise.answer != "trusting"
         return self._result(noise, SECOND if is_second else FIRST, later[0] if is_second else curves)
 
@@ -239,6 +246,17 @@ class Course:
         evidence = reduce(add, map(_evidence, found))
         counts = np.sum([one["counts"] for one in found], axis=0) if baseline else np.empty(0, dtype=np.int64)
         return evidence, counts.reshape(-1, self.plan.n_classes)
+
+    def _class_shares(self, noise: Noise) -> Learned:
+        """Models that predict the shares of the grades in the sample, each without the rows of its fold."""
+        labelled, folder = self.rows.labelled, self.work.folder
+        n_features = self.rows.features.of_fold(0).shape[1]
+        for fold in range(N_FOLDS):
+            counts = np.bincount(labelled.ranks[labelled.folds != fold], minlength=self.plan.n_classes)
+            write_model(folder, CLASS_SHARES, fold, without_trees(n_features, counts))
+        for number, part in enumerate(self.plan.parts):
+            write_arrays(folder / score_file(CLASS_SHARES, number), {"scores": np.zeros(part.n_rows)})
+        return self._result(noise, CLASS_SHARES, ((),) * N_FOLDS)
 
     def _result(self, noise: Noise, name: str, curves: Any) -> Learned:
         return Learned(noise, name, read_models(self.work.folder, name), curves)

@@ -28,6 +28,7 @@ from ordinoise.classifiers.blend.evidence import Evidence, as_answered, gains_of
 from ordinoise.classifiers.blend.lineup import dense_candidates
 from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.learners.boosting import OBJECTIVES, Ensemble, FeatureStream, Sample, Trees, train
+from ordinoise.learners.boosting.trees import DTYPES
 from ordinoise.noise import Noise
 from ordinoise.noise.record import implied_shares
 
@@ -88,8 +89,7 @@ class FitTask:
             ),
             patience=candidate.patience,
         )  # fmt: skip
-        trees = training.ensemble.trees.arrays
-        write_arrays(folder / _model_file(self.name, self.fold), {**trees, "offsets": training.ensemble.offsets})
+        write_model(folder, self.name, self.fold, training.ensemble)
         return {"n_rows": len(grades), "n_rounds": training.n_rounds, "curve": training.validation_curve}
 
 
@@ -259,6 +259,20 @@ def read_sample_arrays(folder: Path) -> SampleArrays:
     """The sample in the working folder."""
     arrays = read_arrays(folder / "sample.npz")
     return SampleArrays(Features(arrays["numbers"], arrays["scores"]), arrays["ranks"], arrays["folds"])
+
+
+def without_trees(n_features: int, counts: Ints) -> Ensemble:
+    """The model that predicts the shares of the classes, whatever the row."""
+    shares = implied_shares(np.eye(len(counts)), counts, least=0.5 / counts.sum())
+    offsets = OBJECTIVES["ordered"](np.eye(len(counts))[None]).first_offsets(shares)
+    empty = {name: np.zeros((0, 2) if name == "children" else 0, dtype) for name, dtype in DTYPES.items()}
+    ends = {"set_starts": np.zeros(1, DTYPES["set_starts"]), "gains": np.zeros(n_features)}
+    return Ensemble("ordered", Trees(**empty | ends), offsets, 1)
+
+
+def write_model(folder: Path, name: str, fold: int, model: Ensemble) -> None:
+    """Write the model of a fold for the workers."""
+    write_arrays(folder / _model_file(name, fold), {**model.trees.arrays, "offsets": model.offsets})
 
 
 @lru_cache(maxsize=2)

@@ -47,8 +47,9 @@ from ordinoise.audit.count import WrongCount, counted, matrix_variance, wrong_ra
 from ordinoise.audit.issues import issues_from
 from ordinoise.audit.posterior import PosteriorModel, is_believed
 from ordinoise.classifiers import OrdinalClassifier
+from ordinoise.classifiers.blend.candidates import CLASS_SHARES
 from ordinoise.classifiers.blend.evidence import as_answered
-from ordinoise.classifiers.grown import classifier_of_trees, evenly
+from ordinoise.classifiers.grown import TREES, classifier_of_trees, evenly
 from ordinoise.noise import Noise
 from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
 
@@ -184,4 +185,5 @@ def _model(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> Ordin
         settings, rows.table.features, plan.columns, learned.models, learned.noise, ranks=rows.labelled.ranks,
         folds=rows.labelled.folds, out_of_fold=held_out_probabilities(known, learned, rows, folder),
         recorded_counts=np.array(plan.recorded_counts), curves=learned.curves, texts=texts,
+        name=CLASS_SHARES if learned.name == CLASS_SHARES else TREES,
     )  # fmt: skip
