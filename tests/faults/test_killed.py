@@ -17,7 +17,7 @@ from app.cli.command import run
 from ordinoise import OrdinalMLPClassifier, load_model
 from ordinoise._files import MARK, new_folder
 from ordinoise.app.records.audit import read_record
-from ordinoise.app.verbs.model import read_model
+from ordinoise.app.records.model import read_model
 from ordinoise.datasets import synthetic
 
 WORDS = ("--target", "grade", "--learner", "mlp", "--noise", "none", "--jobs", "1")

@@ -15,9 +15,9 @@ import atheris
 
 with atheris.instrument_imports(include=["ordinoise"]):
     from ordinoise.app.records.audit import read_record
+    from ordinoise.app.records.model import read_model
     from ordinoise.app.review import DecisionStore
     from ordinoise.app.tables import read_table, read_text
-    from ordinoise.app.verbs.model import read_model
     from ordinoise.classifiers import load_model
     from ordinoise.datasets.paper import _svmlight
     from ordinoise.jobs import ResultStore

@@ -95,8 +95,9 @@ def audit(tmp_path: Path) -> Path:
     columns = (ColumnFindings("a", "number", "feature", 0, 9), ColumnFindings("g", "number", "target", 0, 3))
     suspect = Suspect(4, 1, "1", "2", 0.9, 1.1, (0.1, 0.8, 0.1), ("0.5", None))
     record = AuditRecord(
-        "/a.csv", "0" * 64, "g", ("1", "2", "3"), columns, 9, 9, noise, 2.0, 1.0, 3.0, 0.95, "mlp",
-        {"seed": 0}, (suspect,), (), "0.0.0",
+        source="/a.csv", digest="0" * 64, target="g", classes=("1", "2", "3"), columns=columns, n_rows=9, n_graded=9,
+        noise=noise, wrong=2.0, wrong_low=1.0, wrong_high=3.0, confidence=0.95, learner="mlp", settings={"seed": 0},
+        suspects=(suspect,), cautions=(), ordinoise="0.0.0",
     )  # fmt: skip
     write_record(tmp_path, record)
     return tmp_path

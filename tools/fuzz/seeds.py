@@ -81,8 +81,9 @@ def write_audit(folder: Path) -> None:
     table = folder / "t.csv"
     settings = Request(table, target="stars").settings()
     record = AuditRecord(
-        str(table), digest_of(table), "stars", CLASSES, columns, 60, 60, noise, 2.0, 1.0, 3.0, 0.95, "mlp", settings,
-        suspects, ("a sentence on a column",), "0.0.0",
+        source=str(table), digest=digest_of(table), target="stars", classes=CLASSES, columns=columns, n_rows=60,
+        n_graded=60, noise=noise, wrong=2.0, wrong_low=1.0, wrong_high=3.0, confidence=0.95, learner="mlp",
+        settings=settings, suspects=suspects, cautions=("a sentence on a column",), ordinoise="0.0.0",
     )  # fmt: skip
     (folder / "audit").mkdir()
     write_record(folder / "audit", record)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ordinoise._plain import of_plain
 from ordinoise._validation import (
     Floats,
     Ints,
     as_choice,
     as_noise_matrix,
+    as_number,
     as_ranks,
     as_same_length,
     complain,
 )
-from ordinoise.noise._plain import plain_array, plain_confidence, plain_ends, plain_raters
 from ordinoise.noise.cells import matrix_html
 
 SOURCES = ("trusted", "given", "estimated", "too few rows")
@@ -99,7 +100,7 @@ class Noise:
     matrices: Floats
     source: str = "given"
     per: str = "all"
-    raters: tuple[Any, ...] = ()
+    raters: tuple[str | float, ...] = ()
     counts: Floats | None = None
     class_shares: Floats | None = None
     replicates: Floats = field(default_factory=lambda: np.empty((0, 0, 0)))
@@ -122,6 +123,7 @@ class Noise:
             as_noise_matrix(matrix, n_classes)
         as_choice("source", self.source, SOURCES)
         as_choice("per", self.per, PER)
+        as_number("confidence", self.confidence, 0.0, 1.0)
         usual = "corrected" if self.source in ("given", "estimated") else "trusting"
         object.__setattr__(self, "answer", as_choice("answer", self.answer or usual, ANSWERS))
         if self.per == "rater" and len(self.raters) != len(matrices):
@@ -308,22 +310,7 @@ class Noise:
         if not isinstance(plain, Mapping) or not {"matrices", "source"} <= set(plain):
             got = sorted(map(str, plain)) if isinstance(plain, Mapping) else type(plain).__name__
             raise complain("noise", "be a mapping with matrices and source, as to_dict gives it", got)
-        arrays: dict[str, Any] = {
-            name: plain_array(name, plain[name]) for name in ARRAYS if name == "matrices" or plain.get(name) is not None
-        }
-        return cls(
-            **arrays,
-            source=plain["source"],
-            per=plain.get("per", "all"),
-            raters=plain_raters(plain.get("raters", ())),
-            rate_interval=plain_ends("rate_interval", plain.get("rate_interval")),
-            rate_range=plain_ends("rate_range", plain.get("rate_range")),
-            confidence=plain_confidence(plain.get("confidence", 0.95)),
-            method=str(plain.get("method", "")),
-            doubts=_as_doubts(plain.get("doubts", ())),
-            answer=plain.get("answer", ""),
-            reason=str(plain.get("reason", "")),
-        )
+        return of_plain(cls, {field.name: plain[field.name] for field in fields(cls) if field.name in plain})
 
     def __str__(self) -> str:
         lines = [f"Noise, {self.words}"]
@@ -352,16 +339,6 @@ class Noise:
         ends = self.rate_interval
         reach = "" if ends is None else f" ({self.confidence:.0%} interval {ends[0]:.1%} to {ends[1]:.1%})"
         return f"{phrase}: about {self.rate:.1%} of the labels are wrong{reach}"
-
-
-def _as_doubts(doubts: Any) -> tuple[Doubt, ...]:
-    rule = "be a list of mappings with code and sentence"
-    if not isinstance(doubts, (list, tuple)):
-        raise complain("doubts", rule, repr(doubts)[:60])
-    for one in doubts:
-        if not isinstance(one, Mapping) or not {"code", "sentence"} <= set(one):
-            raise complain("doubts", rule, repr(one)[:60])
-    return tuple(Doubt(str(one["code"]), str(one["sentence"])) for one in doubts)
 
 
 def estimated_noise(

@@ -73,7 +73,7 @@ def findings(
     record = AuditRecord(
         source="/data/ratings.csv",
         digest="0" * 64,
-        target="stars",
+        target=next((column.name for column in columns if column.role == "target"), columns[0].name),
         classes=names,
         columns=tuple(columns),
         n_rows=n_rows + 3,

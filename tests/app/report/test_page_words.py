@@ -271,7 +271,9 @@ def test_names_are_cut_and_kept_from_turning_the_sentence_round() -> None:
 
 
 def test_the_steps_name_the_folder_and_quote_what_a_shell_would_run() -> None:
-    record = replace(findings().record, source="/data/my file; rm.csv", target="a'b")
+    record = findings().record
+    columns = [replace(one, name="a'b") if one.role == "target" else one for one in record.columns]
+    record = replace(record, source="/data/my file; rm.csv", target="a'b", columns=tuple(columns))
     commands = [step.command for step in steps_of(record, "my audit")]
     assert commands[0] == "ordinoise review 'my audit'"
     assert commands[1].startswith("ordinoise audit 'my file; rm.csv' --target 'a'\"'\"'b' --reviewed 'my audit'")

@@ -69,13 +69,13 @@ def test_a_small_matrix_has_true_grades_in_rows(found: tuple[RatersRecord, Count
 @pytest.mark.parametrize(
     ("alpha", "words"),
     [
-        ([0.9, 0.85, 0.93], "can be relied on"),
-        ([0.7, 0.6, 0.8], "tentative"),
-        ([0.4, 0.3, 0.5], "should not be relied on"),
+        ((0.9, 0.85, 0.93), "can be relied on"),
+        ((0.7, 0.6, 0.8), "tentative"),
+        ((0.4, 0.3, 0.5), "should not be relied on"),
     ],
 )
 def test_agreement_is_judged_by_its_interval(
-    found: tuple[RatersRecord, Counts], alpha: list[float], words: str
+    found: tuple[RatersRecord, Counts], alpha: tuple[float, float, float], words: str
 ) -> None:
     record = replace(found[0], agreement=dict(found[0].agreement) | {"alpha_ordinal": alpha})
     assert words in agreement_words(record)

@@ -13,7 +13,8 @@ from ordinoise._files import new_folder, refuse_existing, whole_file
 from ordinoise._validation import complain
 from ordinoise.app.out_of_core.files import Part, parquet_files, parts_of, read_part, state_of
 from ordinoise.app.out_of_core.work import working
-from ordinoise.app.verbs.model import Task, check_prediction, read_model, with_grades
+from ordinoise.app.records.model import Task, read_model
+from ordinoise.app.verbs.model import check_prediction, with_grades
 from ordinoise.classifiers.base import OrdinalClassifierBase
 
 GRADED = "graded"

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from types import UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from ordinoise._files import MOST_SETTINGS, regular_content, write_whole
+from ordinoise._plain import of_plain
 from ordinoise._text import TextTable, hypertext, percent, shortened
-from ordinoise._validation import as_number, complain
+from ordinoise._validation import complain
 from ordinoise.app.records.history import Repeat, Round, Settled
+from ordinoise.app.records.stored import Envelope, read_stored, write_stored
+from ordinoise.app.records.subject import Subject
 from ordinoise.audit.certificate import SpotCheck
 from ordinoise.columns.findings import ColumnFindings
-from ordinoise.noise import Noise
 
-FORMAT, FORMAT_VERSION = "ordinoise-audit", 5
+ENVELOPE = Envelope("ordinoise-audit", 5, "audit")
 RECORD = "audit.json"
 MOST_SHOWN = 10  # suspects in a notebook
-LISTS = ("columns", "suspects", "settled", "rounds", "oddities", "repeats")
-LARGEST = 2**63  # whole numbers from here on are damage
 
 
 @dataclass(frozen=True)
@@ -123,38 +118,26 @@ class Oddity:
     rows: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class AuditRecord:
-    """What an audit of a file found.
+@dataclass(frozen=True, kw_only=True)
+class AuditRecord(Subject):
+    """What an audit of a file found; the target is among the columns, which are in the file's order.
 
     Attributes
     ----------
-    source : str
-        Absolute path of the file, or of the folder or pattern of Parquet files.
-    digest : str
-        SHA-256 of the file when it was read; of several files that of their paths, sizes and times.
-    target : str
-        Column of grades.
-    classes : tuple of str
-        Grades from lowest to highest, as text.
-    columns : tuple of ColumnFindings
-        Every column of the file, the target among them, in the file's order.
     n_rows, n_graded : int
         Rows of the file, and those of them with a grade.
-    noise : Noise
-        Its replicates are not written to disk.
     wrong, wrong_low, wrong_high : float or None
         Number of wrong labels among those that are not settled, with an interval of level `confidence`. Without
         `wrong` only the range is known; without any of them there are too few rows.
-    confidence : float
     learner : str
         Learner whose predictions were used.
-    settings : mapping of str to plain values
-        Options of the audit (learner, seed, order, number of trusted labels ...).
     suspects : tuple of Suspect
         The most suspicious first.
     cautions : tuple of str
         Sentences on columns that should perhaps not be features.
+    says_nothing : bool
+        Whether the columns say next to nothing about the grade: held-out grades are no likelier by them than by the
+        shares of the grades alone. Then no label is suspected.
     settled : tuple of Settled
         Grades settled in earlier rounds, in the order of the file; none of their rows is suspected.
     rounds : tuple of Round
@@ -167,30 +150,16 @@ class AuditRecord:
         Rows that reviewers graded twice, blind.
     settled_wrong : float
         Expected number of settled grades that are wrong themselves, by the errors that the repeats show.
-    ordinoise : str
-        Version that wrote it.
-    says_nothing : bool
-        Whether the columns say next to nothing about the grade: held-out grades are no likelier by them than by the
-        shares of the grades alone. Then no label is suspected.
     """
 
-    source: str
-    digest: str
-    target: str
-    classes: tuple[str, ...]
-    columns: tuple[ColumnFindings, ...]
     n_rows: int
     n_graded: int
-    noise: Noise
     wrong: float | None
     wrong_low: float | None
     wrong_high: float | None
-    confidence: float
     learner: str
-    settings: Mapping[str, Any]
     suspects: tuple[Suspect, ...]
     cautions: tuple[str, ...]
-    ordinoise: str
     says_nothing: bool = False
     settled: tuple[Settled, ...] = ()
     rounds: tuple[Round, ...] = ()
@@ -198,6 +167,21 @@ class AuditRecord:
     spot_check: SpotCheck | None = None
     repeats: tuple[Repeat, ...] = ()
     settled_wrong: float = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.target not in [column.name for column in self.columns]:
+            raise complain("target", "be one of the columns", repr(self.target))
+        check_suspects("suspects", self.suspects, self, self.classes)
+        rows = [one.row for one in self.settled] + [one.row for one in self.suspects]
+        if len(set(rows)) < len(rows):
+            raise complain("settled", "name no row twice, nor one that is suspected", "one that does")
+        if any(one.row >= self.n_rows for one in self.settled):
+            raise complain("settled", f"name rows below {self.n_rows}", max(one.row for one in self.settled))
+        grades = {grade for one in self.settled for grade in (one.grade, one.recorded)} - {None}
+        grades |= {grade for one in self.repeats for grade in (one.first, one.again)}
+        if not grades <= set(self.classes):
+            raise complain("settled", f"hold grades among {list(self.classes)}", "others")
 
     @property
     def certified(self) -> int | None:
@@ -269,148 +253,33 @@ class AuditRecord:
         columns = ("row", "recorded", "suggested", self.suspicion)
         return hypertext(TextTable(f"Audit of {Path(self.source).name}", columns, rows, notes, n_names=3))
 
-    def to_dict(self, *, suspects: bool = True) -> dict[str, Any]:
-        """Plain values, ready for JSON."""
-        plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        plain |= {"noise": self.noise.to_dict(replicates=False), "settings": dict(self.settings)}
-        plain |= {name: [asdict(one) for one in getattr(self, name)] for name in LISTS}
-        plain["spot_check"] = None if self.spot_check is None else asdict(self.spot_check)
-        if not suspects:
-            del plain["suspects"]
-        return {"format": FORMAT, "format_version": FORMAT_VERSION, **plain}
-
 
 def write_record(folder: Path, record: AuditRecord) -> None:
     """Write ``audit.json`` into an existing folder."""
-    write_whole(folder / RECORD, json.dumps(record.to_dict(), indent=1, allow_nan=False).encode())
+    write_stored(folder / RECORD, ENVELOPE, record.to_dict())
 
 
 def read_record(folder: Path) -> AuditRecord:
     """The record in a folder written by ``ordinoise audit``; refuses damaged records and other versions."""
-    return read_whole(folder, RECORD, FORMAT, FORMAT_VERSION, "audit", _from_plain)
+    return read_stored(folder / RECORD, ENVELOPE, lambda plain: of_plain(AuditRecord, plain))
 
 
-Record = TypeVar("Record")
-
-
-def read_whole(
-    folder: Path, name: str, form: str, version: int, verb: str, from_plain: Callable[[dict[str, Any]], Record]
-) -> Record:
-    """The record in the JSON file `name` of a folder written by a verb; one sentence about a damaged or other one."""
-    try:
-        found = json.loads(regular_content(folder / name, MOST_SETTINGS).decode(), parse_constant=_refused)
-    except (OSError, ValueError, RecursionError, MemoryError):
-        advice = f"run ordinoise {verb} first"
-        raise complain("folder", f"hold a readable {name}", repr(str(folder)), advice) from None
-    if not isinstance(found, dict) or found.pop("format", None) != form:
-        raise complain("folder", f"be written by ordinoise {verb}", repr(str(folder)))
-    stored = found.pop("format_version", None)
-    if type(stored) is not int or stored != version:
-        advice = f"it was written by another version of ordinoise; run ordinoise {verb} again"
-        raise complain("folder", f"hold {name} of format version {version}", stored, advice)
-    try:
-        return from_plain(found)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
-        got = f"{type(error).__name__}: {error}".encode(errors="backslashreplace").decode()
-        raise complain("folder", f"hold a complete {name}", got, "it is damaged") from None
-
-
-def _refused(constant: str) -> None:
-    raise complain("JSON", "hold finite numbers", constant)
-
-
-def check_types(one: Any) -> None:
-    """Refuse a record, column or suspect with a field whose value is not of the declared type."""
-    for name, hint in get_type_hints(type(one)).items():
-        if not _is_of(getattr(one, name), hint):
-            kind = getattr(hint, "__name__", str(hint)) if isinstance(hint, type) else str(hint)
-            raise complain(name, f"be {kind}", repr(getattr(one, name))[:60])
-
-
-def _is_of(value: Any, hint: Any) -> bool:
-    """Whether a value is of a type; numbers must be finite, whole ones not negative, and text must be printable."""
-    if get_origin(hint) is UnionType:
-        return any(_is_of(value, part) for part in get_args(hint))
-    if get_origin(hint) is tuple:
-        return isinstance(value, tuple) and all(_is_of(item, get_args(hint)[0]) for item in value)
-    if get_origin(hint) is Mapping:
-        return isinstance(value, dict)
-    if hint is str:
-        return isinstance(value, str) and value == value.encode(errors="replace").decode()
-    if hint in (int, float):
-        whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < LARGEST
-        return (whole and value >= 0) if hint is int else whole or (isinstance(value, float) and math.isfinite(value))
-    return isinstance(value, hint)
-
-
-def _from_plain(found: dict[str, Any]) -> AuditRecord:
-    record = AuditRecord(
-        **found
-        | {
-            "classes": tuple(found["classes"]),
-            "cautions": tuple(found["cautions"]),
-            "columns": tuple(ColumnFindings(**column) for column in found["columns"]),
-            "noise": Noise.of(Noise.from_dict(found["noise"]), len(found["classes"])),
-            "suspects": tuple(Suspect(**suspect_parts(one)) for one in found["suspects"]),
-            "settled": tuple(Settled(**one) for one in found["settled"]),
-            "rounds": tuple(Round(**one) for one in found["rounds"]),
-            "oddities": tuple(Oddity(**one | {"rows": tuple(one["rows"])}) for one in found["oddities"]),
-            "repeats": tuple(Repeat(**one) for one in found["repeats"]),
-            "spot_check": None if found["spot_check"] is None else SpotCheck(**found["spot_check"]),
+def check_suspects(argument: str, suspects: Sequence[Suspect], subject: Subject, grades: Collection[str]) -> None:
+    """Refuse suspects that do not fit the columns and grades of a record: their cells, words and similar rows."""
+    names = [column.name for column in subject.columns]
+    for at, one in enumerate(suspects):
+        cells = dict(zip(names, one.cells, strict=False))
+        near_grades = {grade for near in one.similar for grade in (near.recorded, near.settled)} - {None}
+        rules = {
+            "have a cell for every column": {len(one.cells), *(len(near.cells) for near in one.similar)}
+            == {len(names)},
+            "have a probability for every grade": len(one.posterior) == len(subject.classes),
+            "have grades among the classes": {one.recorded, one.suggested} <= {*grades}
+            and near_grades <= {*subject.classes},
+            "have words that are in their cells": all(
+                word.start < word.end <= len(cells.get(word.column) or "") for word in one.words
+            ),
         }
-    )
-    parts = [part for one in record.suspects for part in (*one.contributions, *one.words, *one.similar)]
-    lists = [one for name in LISTS for one in getattr(record, name)]
-    for one in (record, *lists, *parts):
-        check_types(one)
-    if len(set(record.classes)) < len(record.classes):
-        raise complain("classes", "name every grade once", list(record.classes))
-    if record.target not in [column.name for column in record.columns]:
-        raise complain("target", "be one of the columns", repr(record.target))
-    as_number("confidence", record.confidence, 0.0, 1.0)
-    if record.spot_check is not None:
-        check_types(record.spot_check)
-    _check_settled(record)
-    for suspect in record.suspects:
-        _check_reasons(record, suspect)
-        if len(suspect.cells) != len(record.columns) or len(suspect.posterior) != len(record.classes):
-            raise ValueError(f"suspect of row {suspect.row} does not fit the columns or classes")
-        if {suspect.recorded, suspect.suggested} - set(record.classes):
-            raise ValueError(f"suspect of row {suspect.row} has a grade that is not among the classes")
-    return record
-
-
-def _check_settled(record: AuditRecord) -> None:
-    """Refuse settled grades that do not fit the record, and rows that are both settled and suspected."""
-    rows = [one.row for one in record.settled]
-    if len({*rows, *(one.row for one in record.suspects)}) < len(rows) + len(record.suspects):
-        raise ValueError("a row is settled or suspected twice")
-    if max(rows, default=0) >= max(record.n_rows, 1):
-        raise ValueError(f"row {max(rows)} is settled, of {record.n_rows}")
-    grades = {grade for one in record.settled for grade in (one.grade, one.recorded) if grade is not None}
-    grades |= {grade for one in record.repeats for grade in (one.first, one.again)}
-    if grades - set(record.classes):
-        raise ValueError("a settled grade is not among the classes")
-
-
-def suspect_parts(plain: dict[str, Any]) -> dict[str, Any]:
-    """The fields of a suspect in JSON, with its lists as tuples of what they hold."""
-    return plain | {
-        "posterior": tuple(plain["posterior"]),
-        "cells": tuple(plain["cells"]),
-        "contributions": tuple(Contribution(**one) for one in plain["contributions"]),
-        "words": tuple(WordContribution(**one) for one in plain["words"]),
-        "similar": tuple(Similar(**one | {"cells": tuple(one["cells"])}) for one in plain["similar"]),
-    }
-
-
-def _check_reasons(record: AuditRecord, suspect: Suspect) -> None:
-    """Refuse words that are not in their cells, and similar rows that do not fit the record."""
-    cells = dict(zip([column.name for column in record.columns], suspect.cells, strict=False))
-    for word in suspect.words:
-        if not word.start < word.end <= len(cells.get(word.column) or ""):
-            raise ValueError(f"a word of row {suspect.row} is not in its cell")
-    for one in suspect.similar:
-        known = {one.recorded} if one.settled is None else {one.recorded, one.settled}
-        if len(one.cells) != len(record.columns) or known - set(record.classes):
-            raise ValueError(f"row {one.row} does not fit the columns or classes")
+        broken = next((rule for rule, is_kept in rules.items() if not is_kept), None)
+        if broken is not None:
+            raise complain(f"{argument}[{at}]", broken, "others")

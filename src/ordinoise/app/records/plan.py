@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ordinoise._files import write_whole
+from ordinoise._plain import as_plain, of_plain
 from ordinoise._validation import as_choice, as_number, complain
-from ordinoise.app.records.audit import AuditRecord, Suspect, check_types, read_whole, suspect_parts
-from ordinoise.app.records.ratings import RatedItem, RatersRecord
+from ordinoise.app.records.audit import Suspect, check_suspects
+from ordinoise.app.records.ratings import RatedItem
+from ordinoise.app.records.stored import Envelope, read_stored, write_stored
+from ordinoise.app.records.subject import Subject
 from ordinoise.audit.certificate import SpotCheck, spot_check
 
-FORMAT, FORMAT_VERSION = "ordinoise-next", 1
+ENVELOPE = Envelope("ordinoise-next", 1, "next")
 GAIN, SPOT_CHECK, REPEAT = "gain", "spot check", "repeat"
 NO_GRADE = ""
 """The recorded grade of a row without one."""
@@ -33,8 +34,8 @@ class Plan:
         SHA-256 of the file that the rows are of.
     sizes : tuple of int
         For a spot check, the number of rows in each stratum; empty otherwise.
-    drawn : tuple of int
-        For a spot check, the stratum of each row.
+    stratum : tuple of int
+        For a spot check, the stratum of each row; files of earlier versions call it `drawn`.
     gains : tuple of float
         For a plan by gain, what each row is expected to teach; empty otherwise.
     asked : tuple of str
@@ -49,12 +50,21 @@ class Plan:
     kind: str
     digest: str
     sizes: tuple[int, ...]
-    drawn: tuple[int, ...]
+    stratum: tuple[int, ...]
     gains: tuple[float, ...]
     asked: tuple[str, ...]
     confidence: float
-    rows: tuple[Suspect, ...]
+    rows: tuple[RatedItem | Suspect, ...]
     after: int = 0
+
+    def __post_init__(self) -> None:
+        as_choice("kind", self.kind, (GAIN, SPOT_CHECK, REPEAT))
+        as_number("confidence", self.confidence, 0.0, 1.0)
+        n_rows, strata = len(self.rows), range(len(self.sizes))
+        if self.is_spot_check and (len(self.stratum) != n_rows or not set(self.stratum) <= set(strata)):
+            raise complain("stratum", f"be one of {len(strata)} for every row", list(self.stratum))
+        if len({one.row for one in self.rows}) < n_rows:
+            raise complain("rows", "name every row once", "some twice")
 
     @property
     def is_blind(self) -> bool:
@@ -69,7 +79,7 @@ class Plan:
     def certificate(self, settled: Mapping[int, str]) -> SpotCheck:
         """What the spot check shows, given the settled grades by row; rows without one count against both ends."""
         counts = [[0, 0, 0] for _ in self.sizes]  # right, wrong, open
-        for one, stratum in zip(self.rows, self.drawn, strict=True):
+        for one, stratum in zip(self.rows, self.stratum, strict=True):
             grade = settled.get(one.row)
             counts[stratum][2 if grade is None else int(grade != one.recorded)] += 1
         wrong, undecided = [one[1] for one in counts], [one[2] for one in counts]
@@ -80,17 +90,13 @@ class Plan:
 def write_plan(folder: Path, plan: Plan) -> str:
     """Write the plan as the next ``next-N.json`` of the folder; returns its name without the suffix."""
     name = f"next-{1 + max((number for number, _ in _files(folder)), default=0)}"
-    plain = {"format": FORMAT, "format_version": FORMAT_VERSION, **asdict(plan)}
-    write_whole(folder / f"{name}.json", json.dumps(plain, indent=1, allow_nan=False).encode())
+    write_stored(folder / f"{name}.json", ENVELOPE, as_plain(plan))
     return name
 
 
-def read_plans(folder: Path, record: AuditRecord | RatersRecord) -> list[Plan]:
-    """Every plan in a folder, the oldest first; refuses damaged ones and those of another file."""
-    return [
-        read_whole(folder, path.name, FORMAT, FORMAT_VERSION, "next", lambda plain: _from_plain(plain, record))
-        for _, path in _files(folder)
-    ]
+def read_plans(folder: Path, subject: Subject) -> list[Plan]:
+    """Every plan in the folder of a record, the oldest first; refuses damaged ones and those of another file."""
+    return [read_stored(path, ENVELOPE, lambda plain: _plan_of(plain, subject)) for _, path in _files(folder)]
 
 
 def repeats_of(plans: list[Plan]) -> dict[int, int]:
@@ -103,29 +109,11 @@ def _files(folder: Path) -> list[tuple[int, Path]]:
     return sorted((int(name[1]), path) for name, path in found if name)
 
 
-def _from_plain(found: dict[str, Any], record: AuditRecord | RatersRecord) -> Plan:
-    lists = {name: tuple(found[name]) for name in ("sizes", "drawn", "gains", "asked")}
-    plan = Plan(**found | lists | {"rows": tuple(_row(one) for one in found["rows"])})
-    for one in (plan, *plan.rows):
-        check_types(one)
-    as_choice("kind", plan.kind, (GAIN, SPOT_CHECK, REPEAT))
-    as_number("confidence", plan.confidence, 0.0, 1.0)
-    if plan.digest != record.digest:
+def _plan_of(plain: dict[str, Any], subject: Subject) -> Plan:
+    if "drawn" in plain:
+        plain["stratum"] = plain.pop("drawn")
+    plan = of_plain(Plan, plain)
+    if plan.digest != subject.digest:
         raise complain("digest", "be that of the audited file", plan.digest[:16])
-    n_rows = len(plan.rows)
-    if plan.is_spot_check and (len(plan.drawn) != n_rows or not set(plan.drawn) <= set(range(len(plan.sizes)))):
-        raise ValueError("the strata do not fit the rows")
-    if len({one.row for one in plan.rows}) < n_rows:
-        raise ValueError("a row is planned twice")
-    for one in plan.rows:
-        if len(one.cells) != len(record.columns) or len(one.posterior) != len(record.classes):
-            raise ValueError(f"row {one.row} does not fit the columns or classes")
-        if {one.recorded, one.suggested} - {*record.classes, NO_GRADE}:
-            raise ValueError(f"row {one.row} has a grade that is not among the classes")
+    check_suspects("rows", plan.rows, subject, [*subject.classes, NO_GRADE])
     return plan
-
-
-def _row(plain: dict[str, Any]) -> Suspect:
-    if "item" not in plain:
-        return Suspect(**suspect_parts(plain))
-    return RatedItem(**suspect_parts(plain) | {name: tuple(plain[name]) for name in ("raters", "grades", "flags")})

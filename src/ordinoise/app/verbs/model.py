@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, unfinished_folder, write_whole
+from ordinoise._files import new_folder, unfinished_folder
 from ordinoise._text import shortened
 from ordinoise._validation import as_choice, as_number, complain
+from ordinoise.app.records.model import Task, read_model, write_task
 from ordinoise.app.tables import (
-    ColumnFindings,
     features_of,
     grades_of,
     is_lines,
@@ -26,9 +24,8 @@ from ordinoise.app.tables import (
     write_lines,
     write_table,
 )
-from ordinoise.app.tables.embeddings import PREFIX, embedded_columns
+from ordinoise.app.tables.embeddings import embedded_columns
 from ordinoise.app.tables.writer import LINES
-from ordinoise.classifiers import load_model
 from ordinoise.decisions import RULES, decide
 
 if TYPE_CHECKING:
@@ -44,8 +41,6 @@ if TYPE_CHECKING:
 # The report of a fit lists this many suspects, as many as its page shows at most.
 SHOWN_SUSPECTS = 100
 MOST_NAMED = 5  # unseen categories in a sentence
-FEATURE_KINDS = ("number", "flag", "date", "category", "text")
-TASK, FORMAT, FORMAT_VERSION = "task.json", "ordinoise-task", 4
 
 
 def fit_file(
@@ -89,7 +84,8 @@ def write_model(folder: Path, found: FileAudit, record: AuditRecord) -> None:
     for part in (folder / "model").iterdir():
         part.rename(folder / part.name)
     (folder / "model").rmdir()
-    _write_task(folder, found.table, found.request.text_model)
+    table = found.table
+    write_task(folder, Task(table.target, table.columns, len(table.embedded), found.request.text_model))
     write_report(folder / REPORT, report_findings(f"Model of {found.request.file.name}", found, record))
 
 
@@ -263,82 +259,3 @@ def _features(frame: pl.DataFrame, task: Task, embeddings: Path | None, text_mod
             "embeddings", f"have {task.n_embedded} numbers per row, as when the model was made", vectors.width
         )
     return pl.DataFrame([*made.get_columns(), *vectors.get_columns()])
-
-
-@dataclass(frozen=True)
-class Task:
-    """How a model reads a file: the column of grades, the columns of the training table, embeddings.
-
-    `text_model` is what the vectors of the texts were made by; `n_embedded` the length of all vectors of a row.
-    """
-
-    target: str
-    columns: tuple[ColumnFindings, ...]
-    n_embedded: int = 0
-    text_model: str | None = None
-
-    @property
-    def categories(self) -> tuple[str, ...]:
-        """Columns that are read as text, even if a file has only digits in them: categories and free text."""
-        return self._named("category", "text")
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """Columns of free text."""
-        return self._named("text")
-
-    def _named(self, *kinds: str) -> tuple[str, ...]:
-        return tuple(column.name for column in self.columns if column.role == "feature" and column.kind in kinds)
-
-
-def read_model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:
-    """The model in a folder written by ``ordinoise fit``, and its task."""
-    model = load_model(folder)
-    try:
-        found = json.loads(regular_content(folder / TASK, MOST_SETTINGS).decode())
-    except FileNotFoundError:
-        raise complain("model", f"hold {TASK}", repr(str(folder)), "ordinoise fit writes one") from None
-    except (OSError, ValueError, RecursionError):
-        raise complain("model", f"hold a readable {TASK}", repr(str(folder)), "the folder is damaged") from None
-    task = _task_from(found, folder)
-    _check_fits(task, model)
-    return model, task
-
-
-def _write_task(folder: Path, table: GradedTable, text_model: str | None) -> None:
-    columns = [asdict(column) for column in table.columns]
-    content = {"format": FORMAT, "format_version": FORMAT_VERSION, "target": table.target, "columns": columns}
-    content |= {"n_embedded": len(table.embedded), "text_model": text_model}
-    write_whole(folder / TASK, json.dumps(content, allow_nan=False).encode())
-
-
-def _task_from(found: Any, folder: Path) -> Task:
-    version = found.get("format_version") if isinstance(found, dict) and found.get("format") == FORMAT else None
-    if not isinstance(version, int):
-        raise complain("model", f"hold a readable {TASK}", repr(str(folder)), "the folder is damaged")
-    if version != FORMAT_VERSION:
-        advice = "it was written by another version of ordinoise; fit the model again"
-        raise complain("model", f"hold a task of format version {FORMAT_VERSION}", version, advice)
-    try:
-        columns = tuple(ColumnFindings(**column) for column in found["columns"])
-        task = Task(found["target"], columns, found["n_embedded"], found["text_model"])
-        named = [text for one in columns for text in (one.name, one.kind, one.role)]
-        for text in (task.target, task.text_model or "", *named):
-            text.encode()  # it is text, without halves of characters
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        got = f"{type(error).__name__}: {str(error).encode(errors='backslashreplace').decode()}"
-        raise complain("model", f"hold a complete {TASK}", got, "the folder is damaged") from None
-    return task
-
-
-def _check_fits(task: Task, model: OrdinalClassifierBase) -> None:
-    """Refuse a task whose columns are not those of the model."""
-    names = [column.name for column in task.columns]
-    features = [column for column in task.columns if column.role == "feature"]
-    expected = [str(name) for name in getattr(model, "feature_names_in_", ())]
-    n_vectors = max(len(expected) - len(features), 0)
-    vectors = [f"{PREFIX}{at + 1}" for at in range(n_vectors)]
-    is_known = all(column.kind in FEATURE_KINDS for column in features) and task.n_embedded == n_vectors
-    if not is_known or len(set(names)) < len(names) or [column.name for column in features] + vectors != expected:
-        got = f"columns {names}"
-        raise complain("model", f"hold a {TASK} with the features {expected}", got, "the folder is damaged")

@@ -73,12 +73,12 @@ def ratings_record(found: Consensus, n_items: int, consensus_digest: str) -> Rat
     )
 
 
-def _measures(found: Agreement | None) -> dict[str, list[float | None] | None]:
+def _measures(found: Agreement | None) -> dict[str, Any]:
     if found is None:
         return {}
     estimates = {name: getattr(found, name) for name in MEASURES}
     return {
-        name: None if one is None else [_plain(end) for end in (one.value, one.low, one.high)]
+        name: None if one is None else tuple(_plain(end) for end in (one.value, one.low, one.high))
         for name, one in estimates.items()
     }
 
