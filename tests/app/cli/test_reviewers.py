@@ -28,14 +28,15 @@ def _bare(folder: Path, rows: list[int]) -> Path:
 
 
 def test_grades_are_weighed_by_their_reviewer_and_by_a_second_look(tmp_path: Path) -> None:
-    table = graded_table(write_graded(tmp_path / "table.csv"), "quality", order=",".join(GRADES))
+    request = request_for(write_graded(tmp_path / "table.csv"))
+    table = graded_table(request.file, "quality", order=request.order)
     grades = {row: (GRADES[TRUE[row]], "Ada") for row in range(10)}
-    once = verified_in(table, Reviewed(grades).trusted)
+    once = verified_in(training_rows(request, table, Reviewed(grades).trusted))
     assert once is not None
     assert once.noise is None  # nothing is known about the reviewer
     repeats = [Repeat(row, GRADES[TRUE[row]], GRADES[TRUE[row]], "Ada", "Ben") for row in range(5)]
     repeats[0] = replace(repeats[0], again=GRADES[(TRUE[0] + 1) % 4])
-    twice = verified_in(table, Reviewed(grades, repeats=tuple(repeats)).trusted)
+    twice = verified_in(training_rows(request, table, Reviewed(grades, repeats=tuple(repeats)).trusted))
     assert twice is not None
     right = np.array([matrix[TRUE[row], TRUE[row]] for row, matrix in enumerate(twice.noise)])
     assert right[0] == 1  # the two differed and decided together

@@ -29,6 +29,7 @@ from ordinoise.app.out_of_core.tasks import JudgeTask, plain, read_suspects
 from ordinoise.app.out_of_core.texts import read_reading, readers_of
 from ordinoise.app.out_of_core.work import Work
 from ordinoise.app.records.audit import AuditRecord, write_record
+from ordinoise.app.rounds.settled import training_rows
 from ordinoise.app.tables import GradedTable, write_table
 from ordinoise.app.verbs.audit import (
     MOST_SUSPECTS,
@@ -158,7 +159,9 @@ def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_tab
     suspects = read_suspects(work.folder, len(tasks), n_suspects)
     both = rows_in(known, work.folder, *union_of(known, *suspects))
     model = _model(known, learned, both, work.folder)
-    return PartsAudit(request, both.table, model, None, posteriors, count, both.labelled.ranks)
+    return PartsAudit(
+        request, both.table, model, training_rows(request, both.table, None), posteriors, count, both.labelled.ranks
+    )
 
 
 def _count(noise: Noise, n_graded: int, true: Floats, ranks: Ints, sums: list[Any]) -> WrongCount | None:

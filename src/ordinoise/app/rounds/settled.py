@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,24 +25,33 @@ def training_rows(request: Request, table: GradedTable, trusted: Trusted | None)
     """
     raters = None if table.items is None else table.raters  # raters are estimated only from several grades of an item
     rows: dict[str, Any] = {"X": table.features, "y": table.labels, "groups": table.groups, "items": table.items}
-    rows |= {"raters": raters, "trusted": verified_in(table, trusted)}
-    added = np.empty(0, dtype=np.int64) if trusted is None else np.setdiff1d(trusted.rows, table.rows)
-    if trusted is None or not len(added) or table.items is not None:
+    rows |= {"raters": raters, "trusted": None}
+    if trusted is None:
+        return rows
+    added = np.empty(0, dtype=np.int64) if table.items is not None else np.setdiff1d(trusted.rows, table.rows)
+    verified = _verified(table, trusted, np.concatenate([table.rows, added]))
+    rows["trusted"] = verified
+    if verified is None or not len(added):
         return rows
     ungraded = np.setdiff1d(np.arange(table.frame.height), table.rows)
     rows["X"] = pl.concat([table.features, table.ungraded[np.searchsorted(ungraded, added)]])
-    both = _verified(table, trusted, np.concatenate([table.rows, added]))
-    assert both is not None
-    of_added = np.flatnonzero(~both.is_recorded)
-    rows["y"] = np.concatenate([table.labels, np.array([both.labels[at] for at in of_added])])
+    of_added = np.flatnonzero(~verified.is_recorded)
+    rows["y"] = np.concatenate([table.labels, np.array([verified.labels[at] for at in of_added])])
     if table.groups is not None and request.group is not None:
         rows["groups"] = np.concatenate([table.groups, names_in(table.frame, "group", request.group, added)])
-    return rows | {"trusted": both}
+    return rows
 
 
-def verified_in(table: GradedTable, trusted: Trusted | None) -> Verified | None:
-    """The reviewed grades of graded rows, by their positions among these."""
-    return None if trusted is None else _verified(table, trusted, table.rows)
+def verified_in(training: Mapping[str, Any]) -> Verified | None:
+    """The reviewed grades of the graded rows among `training_rows`."""
+    both: Verified | None = training["trusted"]
+    if both is None or both.is_recorded.all():
+        return both
+    if not both.is_recorded.any():
+        return None
+    at = np.flatnonzero(both.is_recorded)
+    noise = None if both.noise is None else both.noise[at]
+    return Verified(both.rows[at], [both.labels[one] for one in at], noise, both.is_recorded[at])
 
 
 def _verified(table: GradedTable, trusted: Trusted, rows: Ints) -> Verified | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_noise_matrix, as_number, complain
 from ordinoise.app.rounds.reviewed import Trusted
@@ -24,7 +23,7 @@ from ordinoise.classifiers.blend.table import Table
 from ordinoise.classifiers.ordinal import LEARNERS
 from ordinoise.decisions import RULES
 from ordinoise.estimation.score.doubts import NO_BETTER, gain_over_shares, order_found
-from ordinoise.labels import ranks_of
+from ordinoise.labels import Verified, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
 from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
@@ -40,14 +39,14 @@ class FileAudit:
     table : GradedTable
     model : OrdinalClassifier
         Fitted.
-    trusted : Trusted or None
-        Reviewed grades.
+    training : mapping
+        What it was fitted to, the graded rows first: the arguments of `OrdinalClassifier.fit`.
     """
 
     request: Request
     table: GradedTable
     model: OrdinalClassifier
-    trusted: Trusted | None
+    training: Mapping[str, Any]
 
     @property
     def probabilities(self) -> Floats:
@@ -55,22 +54,21 @@ class FileAudit:
         assert self.model.out_of_fold_ is not None
         return self.model.out_of_fold_[: len(self.table.rows)]  # rows that a review graded come after them
 
-    @property
-    def training_features(self) -> pl.DataFrame:
-        """The columns of the rows that the model was fitted to, the graded ones first."""
-        features: pl.DataFrame = training_rows(self.request, self.table, self.trusted)["X"]
-        return features
-
     @cached_property
     def training_table(self) -> Table:
-        """`training_features` as the models read them: counting the words of many texts takes long."""
-        return self.model.table_of(self.training_features)
+        """The rows of `training` as the models read them: counting the words of many texts takes long."""
+        return self.model.table_of(self.training["X"])
 
-    @property
+    @cached_property
     def graded_rows(self) -> Table:
         """The graded rows as the models read them."""
         n_graded, table = len(self.table.rows), self.training_table
         return table if len(table.features) == n_graded else table.rows(slice(n_graded))
+
+    @cached_property
+    def verified(self) -> Verified | None:
+        """The reviewed grades of graded rows."""
+        return verified_in(self.training)
 
     @cached_property
     def recorded(self) -> Ints:
@@ -102,13 +100,13 @@ class FileAudit:
             self.model.noise_,
             classes=self.model.classes_,
             rank_by=self.request.rank_by,
-            trusted=verified_in(self.table, self.trusted),
+            trusted=self.verified,
         )
 
     @property
     def settled_wrong(self) -> float:
         """Expected number of reviewed grades that are wrong themselves; zero unless some rows were graded twice."""
-        known = verified_in(self.table, self.trusted)
+        known = self.verified
         if known is None or known.noise is None:
             return 0.0
         after = self.issues.posterior[known.rows]
@@ -147,9 +145,10 @@ def learn(
     table, model = _table_and_model(request, on_table, verbose)
     if unfinished is not None:
         model.keep_fits(unfinished)
+    training = training_rows(request, table, trusted)
     with without_doubt_warnings():
-        model.fit(**training_rows(request, table, trusted))
-    return FileAudit(request, table, model, trusted)
+        model.fit(**training)
+    return FileAudit(request, table, model, training)
 
 
 def estimate(
