@@ -30,6 +30,7 @@ from ordinoise.decisions import decide
 from ordinoise.labels import as_column, as_known_kind, ordered_classes, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.matrices import SINGULAR_CONDITION
+from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
 from ordinoise.scoring.sets import PredictionSets, SetCalibration, calibrate_sets, prediction_sets
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
     feature_names_in_: NDArray[Any]
     set_calibration_: SetCalibration | None
     training_facts_: dict[str, Any]
+    evaluation_: Evaluation | None = None
 
     @property
     def noise_matrix_(self) -> Floats:
@@ -157,12 +159,16 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
     def _keep_out_of_fold(self, out_of_fold: Floats, ranks: Ints, raters: Any, weights: Floats) -> None:
         """Store the facts of a fit and, if the noise matrix has an inverse, out-of-fold scores and prediction sets."""
         self._keep_facts(np.bincount(ranks, minlength=len(self.classes_)))
+        self.evaluation_ = None
         noise = self.noise_ if raters is not None else self.noise_.average
         if not (np.linalg.cond(noise.believed.matrices) < SINGULAR_CONDITION).all():
             return
         self.set_calibration_ = calibrate_sets(out_of_fold, ranks, noise, raters=raters, sample_weight=weights)
         if noise.per == "all":
-            self.training_facts_["scores"] = card_scores(out_of_fold, ranks, noise, self.decision, weights)
+            self.evaluation_ = evaluate_probabilities(
+                out_of_fold, ranks, noise, decision=self.decision, sample_weight=weights
+            )
+            self.training_facts_["scores"] = card_scores(self.evaluation_)
 
     def describe(self) -> ModelCard:
         """The model card: kind of model, training data, noise, scores.

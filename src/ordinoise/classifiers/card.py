@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ordinoise
-from ordinoise._validation import Floats, Ints
+from ordinoise._validation import Ints
 from ordinoise.labels import ranks_of
 from ordinoise.noise import Noise
-from ordinoise.scoring.evaluation import evaluate_probabilities
+from ordinoise.scoring.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from ordinoise.classifiers.base import OrdinalClassifierBase
@@ -185,18 +185,10 @@ def recorded_counts(y: Any, classes: NDArray[Any]) -> Ints | None:
     return np.bincount(ranks_of("y", column, classes), minlength=len(classes))
 
 
-def card_scores(
-    probabilities: Floats, recorded: Ints, noise: Noise, decision: Any, weights: Floats
-) -> dict[str, dict[str, float]]:
-    """Scores on clean labels from out-of-fold probabilities, ready for JSON."""
-    found = evaluate_probabilities(
-        probabilities, recorded, noise, decision=decision, metrics=list(SCORES), sample_weight=weights
-    )
-    kept = ("value", "low", "high", "observed", "confidence")
-    return {
-        name: {key: number for key in kept if (number := numbers[key]) is not None}
-        for name, numbers in found.to_dict().items()
-    }
+def card_scores(evaluation: Evaluation) -> dict[str, dict[str, float]]:
+    """Scores of held-out rows on clean labels, ready for JSON."""
+    kept, plain = ("value", "low", "high", "observed", "confidence"), evaluation.to_dict()
+    return {name: {key: number for key in kept if (number := plain[name][key]) is not None} for name in SCORES}
 
 
 def _changed(model: OrdinalClassifierBase, settings: Mapping[str, Any]) -> list[str]:

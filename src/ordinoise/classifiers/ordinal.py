@@ -119,6 +119,9 @@ class OrdinalClassifier(TableClassifierBase):
         the first draw.
     set_calibration_ : SetCalibration or None
         Thresholds of `predict_set`, from the held-out rows; None if the noise matrix has no inverse.
+    evaluation_ : Evaluation or None
+        Every metric on the held-out rows, as recorded and as it would be on clean labels; None after loading, and if
+        the noise has no inverse or is one matrix per rater.
     curves_ : dict of str to tuple
         Loss of the held-out rows after each epoch or round, for every model of each candidate.
 

@@ -50,9 +50,8 @@ from ordinoise.audit.posterior import PosteriorModel, is_believed
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.candidates import CLASS_SHARES
 from ordinoise.classifiers.blend.evidence import as_answered
-from ordinoise.classifiers.grown import TREES, classifier_of_trees, evenly
+from ordinoise.classifiers.grown import TREES, classifier_of_trees
 from ordinoise.noise import Noise
-from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
 
 LABELS = "labels.parquet"
 """A folder of Parquet files, one per part; polars, pandas and pyarrow read it as one table."""
@@ -79,14 +78,6 @@ class PartsAudit(FileAudit):
             self.posteriors.of(self.model.out_of_fold_, self.ranks), self.model.classes_, self.model.noise_,
             self.expected_wrong, self.request.rank_by, "polars",
         )  # fmt: skip
-
-    @cached_property
-    def scores(self) -> Evaluation:
-        """Out-of-fold scores, of some rows of the sample."""
-        some = evenly(len(self.ranks))
-        return evaluate_probabilities(
-            self.probabilities[some], self.ranks[some], self.model.noise_, decision=self.request.decision
-        )
 
 
 def estimate_parts(
