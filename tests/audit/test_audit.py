@@ -24,6 +24,7 @@ from ordinoise.audit.count import wrong_count
 from ordinoise.audit.folds import out_of_fold_probabilities
 from ordinoise.audit.issues import issues_from
 from ordinoise.audit.posterior import Posterior, calibrated, likelihood_of
+from ordinoise.classifiers.blend.evidence import NOTHING_LEARNED
 from ordinoise.estimation import AnchorPoints
 from ordinoise.noise.deconvolution import deconvolved
 from strategies import Floats, Ints, noise_matrices
@@ -487,3 +488,13 @@ def test_verified_labels_take_part_in_the_calibration() -> None:
     matrix = np.full((3, 3), 1 / 3)  # records say nothing, so verified labels alone can tell
     found = issues_from_probabilities(moved, recorded, matrix, trusted=known)
     assert (found.posterior[400:].argmax(axis=1) == true[400:]).mean() > 0.9
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+def test_probabilities_that_say_nothing_are_answered_by_the_class_shares() -> None:
+    rng = np.random.default_rng(0)
+    recorded = rng.choice(3, size=300, p=[0.5, 0.3, 0.2])
+    issues = issues_from_probabilities(rng.dirichlet([5.0, 3.0, 2.0], size=300), recorded, random_state=0)
+    assert (issues.noise.answer, issues.noise.reason) == ("trusting", NOTHING_LEARNED)
+    for label in range(3):  # what is known of a row is its record alone
+        assert np.ptp(issues.posterior[recorded == label], axis=0) == pytest.approx(0, abs=1e-12)

@@ -30,10 +30,11 @@ from ordinoise.audit.posterior import RANKINGS, PosteriorModel, calibrated, is_b
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.evidence import (
     ENOUGH_VERIFIED,
+    NOTHING_LEARNED,
     Evidence,
-    answered,
+    choose,
     gains_of_correction,
-    may_correct,
+    gains_over_shares,
 )
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
@@ -182,7 +183,8 @@ def issues_from_probabilities(
     of : {"true", "recorded"}, optional
         Whether the probabilities are of the true or of the recorded label; a model that trusted the labels predicts the
         recorded one. By default "recorded" if the noise is estimated from them, else "true". If the noise is not
-        believed (its `answer` is not "corrected") they are taken as they are, those of the recorded label calibrated.
+        believed (its `answer` is not "corrected") they are taken as they are, those of the recorded label calibrated;
+        if they say no more of the labels than the class shares, these are used.
     calibrate, rank_by, classes, trusted, confidence
         As in :func:`find_label_issues`. Without `calibrate` each sample is judged by its own probabilities alone.
     random_state : int, Generator, RandomState or None
@@ -213,6 +215,8 @@ def issues_from_probabilities(
         is_left[known.rows] = False
     if estimates:
         record = _estimated(noise, of, checked, recorded, known, as_generator(random_state))
+        if record.reason == NOTHING_LEARNED:
+            checked = np.tile(_shares(recorded, record.n_classes), (len(recorded), 1))
     if is_believed(record):
         _refuse_impossible(recorded, record.matrix, ordered)
     model = PosteriorModel.fitted(record, checked, recorded, of=of, calibrate=calibrate, verified=known)
@@ -242,24 +246,24 @@ def _estimated(
     seed = int(rng.integers(2**31))
     found = noise_from_probabilities(probabilities, recorded, weights, trusted=known, random_state=seed)
     warn_of_doubts(found)
-    gain = _gain(probabilities, recorded, found) if may_correct(found) else None
+    gains = gains_over_shares(probabilities, recorded, _shares(recorded, found.n_classes), "median")
+
+    def correct() -> Evidence:
+        # Both calibrated by as many weights: a model that is too sure of itself is mended as well without any noise.
+        true = PosteriorModel.fitted(found, probabilities, recorded, of="recorded").true(probabilities)
+        trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(found.n_classes)))
+        return Evidence.of(gains_of_correction(trusted, true, found.matrix, recorded))
+
     is_verified = known is not None and len(known.rows) >= ENOUGH_VERIFIED
-    chosen = answered("auto", found, gain, verified=is_verified)
+    chosen = choose("auto", found, Evidence.of(*gains), correct, verified=is_verified)
     if chosen.answer == "trusting" and found.rate_range is not None:
         # The same probabilities explain the records as well without any noise: all labels may be right.
         return replace(chosen, rate_range=(0.0, found.rate_range[1]))
     return chosen
 
 
-def _gain(probabilities: Floats, recorded: Ints, noise: Noise) -> float:
-    """Standard errors by which the records are more likely under the noise than if they are trusted.
-
-    Both are calibrated by the same number of weights: a model that is too sure of itself is mended as well without any
-    noise.
-    """
-    true = PosteriorModel.fitted(noise, probabilities, recorded, of="recorded").true(probabilities)
-    trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(noise.n_classes)))
-    return Evidence.of(gains_of_correction(trusted, true, noise.matrix, recorded)).gain
+def _shares(recorded: Ints, n_classes: int) -> Floats:
+    return np.asarray(np.bincount(recorded, minlength=n_classes) / len(recorded))
 
 
 def _numbers(table: Any) -> Any:
