@@ -7,9 +7,10 @@ import html
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ordinoise._files import write_whole
 
@@ -50,6 +51,16 @@ class TextTable:
 
     def __post_init__(self) -> None:
         assert all(len(row) == len(self.columns) for row in self.rows)
+
+
+def matrix_text(
+    title: str, classes: Iterable[object], matrix: Any, interval: Any = None, notes: tuple[str, ...] = ()
+) -> TextTable:
+    """A noise matrix with one row per true grade, and the interval of each entry if there is one."""
+    names, layers = tuple(map(str, classes)), [matrix] if interval is None else [matrix, *interval]
+    form = "{:.0%}" if interval is None else "{:.0%} ({:.0%}-{:.0%})"
+    rows = tuple((name, *map(form.format, *lines)) for name, *lines in zip(names, *layers, strict=True))
+    return TextTable(title, ("true \\ recorded", *names), rows, notes)
 
 
 def markdown(table: TextTable) -> str:
@@ -139,7 +150,7 @@ def percent(share: float) -> str:
     of_hundred = 100 * share
     if 0 < of_hundred < 0.05:
         return "<0.1%"
-    if 99.95 < of_hundred < 100:
+    if 99.95 <= of_hundred < 100:
         return ">99.9%"
     fine = 0 < round(of_hundred, 1) < 10 or 99 < round(of_hundred, 1) < 100
     return f"{of_hundred:.1f}%" if fine else f"{of_hundred:.0f}%"

@@ -300,7 +300,7 @@ def test_many_rows_are_represented_by_some_when_the_matrix_varies() -> None:
     assert third.standard_error is not None
     assert tripled.standard_error == pytest.approx(3 * third.standard_error, rel=0.1)
     assert tripled.share == pytest.approx(third.share, abs=0.02)
-    assert str(tripled).startswith(f"about {tripled.value:.0f} of 6000 labels are wrong (95% interval")
+    assert str(tripled).startswith(f"about {tripled.value:,.0f} of 6,000 labels are wrong (95% interval")
 
 
 # From features -----------------------------------------------------------------------------------------

@@ -68,7 +68,7 @@ def test_noise_and_evaluation_show_their_numbers_as_tables() -> None:
         assert f">{name}</td>" in found._repr_html_()
         assert f">{score.observed:.4f}</td>" in found._repr_html_()
     assert repr(model.noise_) == str(model.noise_)
-    assert model.noise_._repr_html_().count(">70</td>") == 2  # the inner two of the diagonal
+    assert model.noise_._repr_html_().count(">70%</td>") == 2  # the inner two of the diagonal
 
 
 def _where(seen: list[warnings.WarningMessage], category: type[Warning] = UserWarning) -> list[str]:

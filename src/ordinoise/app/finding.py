@@ -1,4 +1,4 @@
-"""Sentences that the terminal and the pages share."""
+"""Sentences on the rounds of review and the columns, which the terminal and the pages share."""
 
 from __future__ import annotations
 
@@ -11,19 +11,6 @@ from ordinoise.columns.names import LISTED
 
 if TYPE_CHECKING:
     from ordinoise.app.records.audit import AuditRecord
-    from ordinoise.noise import Noise
-
-NOTHING_FOUND = "Nothing can be found from these columns: they say next to nothing about the grade."
-SHOWN_AS_WHOLE = 0.9995  # a share that a table of whole percentages and tenths shows as 100 %
-
-
-def finds_no_slips(noise: Noise) -> bool:
-    """Whether the estimate has every grade recorded right, while slips to neighboring grades cannot be ruled out.
-
-    Such a matrix, with intervals of no width, would contradict the range of wrong grades beside it.
-    """
-    is_identity = bool((noise.matrix.diagonal() >= SHOWN_AS_WHOLE).all())
-    return is_identity and noise.source == "estimated" and noise.answer != "corrected"
 
 
 def certified_words(record: AuditRecord) -> str:

@@ -10,6 +10,7 @@ from ordinoise._validation import Floats, Ints
 from ordinoise.audit.posterior import posterior
 from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.estimation.score.likelihood import MODEL_ERROR
+from ordinoise.finding import Finding
 from ordinoise.noise import Noise
 from ordinoise.noise.deconvolution import FLOOR, deconvolved
 
@@ -61,11 +62,7 @@ class WrongCount:
         return None if self.value is None else self.value / max(self.n_samples, 1)
 
     def __str__(self) -> str:
-        if self.value is None:
-            known = f"between {self.low:.0f} and {self.high:.0f} of {self.n_samples} labels are wrong"
-            return f"{known}; more cannot be told from grades that overlap"
-        interval = f"{self.confidence:.0%} interval {self.low:.0f} to {self.high:.0f}"
-        return f"about {self.value:.0f} of {self.n_samples} labels are wrong ({interval})"
+        return Finding("range" if self.estimate.is_range else "count", self.estimate, self.n_samples).phrase
 
 
 def wrong_range(noise: Noise, n_samples: int, confidence: float) -> WrongCount | None:

@@ -14,6 +14,7 @@ from ordinoise._text import TextTable, hypertext, percent, plain, shortened
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.count import WrongCount
 from ordinoise.audit.posterior import Posterior, worst_first
+from ordinoise.finding import Finding, finding_of, suspicion_words
 from ordinoise.noise import Noise
 
 COLUMNS = ("suggested", "probability_wrong", "expected_distance", "rank")
@@ -71,6 +72,14 @@ class LabelIssues:
         """Row numbers from the most to the least suspicious."""
         return np.argsort(self.rank)
 
+    @property
+    def finding(self) -> Finding:
+        """What is known of the number of wrong labels."""
+        count = self.expected_wrong
+        if count is None:
+            return finding_of(self.noise, None, len(self.rank))
+        return finding_of(self.noise, count.estimate, count.n_samples)
+
     def to_columns(self) -> dict[str, NDArray[Any]]:
         """Columns to put beside the data, in its order: suggested, probability_wrong, expected_distance, rank."""
         return {name: getattr(self, name) for name in COLUMNS}
@@ -94,14 +103,11 @@ class LabelIssues:
     def _first_rows(self) -> TextTable:
         """The most suspicious labels, with what is known of the number of wrong ones."""
         n_samples = len(self.rank)
-        known = f"{n_samples} labels" if self.expected_wrong is None else str(self.expected_wrong)
-        if self.expected_wrong is None and self.noise.source == "too few rows":
-            known += ", too few to say how many are wrong"
         rows = self.worst[:MOST_SHOWN]
         cells = zip(rows, self.recorded[rows], self.suggested[rows], strict=True)
         return TextTable(
-            f"LabelIssues: {known}",
-            ("row", "recorded", "suggested", self._suspicion, "expected distance"),
+            f"LabelIssues: {self.finding.phrase}",
+            ("row", "recorded", "suggested", suspicion_words(self.noise), "expected distance"),
             tuple(
                 (str(row), shortened(str(seen)), shortened(str(due)), percent(wrong), f"{distance:.2f}")
                 for (row, seen, due), wrong, distance in zip(
@@ -111,11 +117,6 @@ class LabelIssues:
             (f"the first {len(rows)} of {n_samples} by rank",) if len(rows) < n_samples else (),
             n_names=3,
         )
-
-    @property
-    def _suspicion(self) -> str:
-        """What `probability_wrong` is called."""
-        return "probability wrong" if self.noise.answer == "corrected" else "chance of another grade"
 
 
 def issues_from(

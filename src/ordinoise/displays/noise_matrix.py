@@ -10,11 +10,11 @@ import numpy as np
 
 from ordinoise._text import squeezed
 from ordinoise._validation import Floats, as_same_length, complain
+from ordinoise.displays.cells import MatrixTable, matrix_table
 from ordinoise.displays.source import fitted_part
 from ordinoise.displays.style import Palette, axes_for, current_palette
 from ordinoise.labels import ordered_classes, ranks_of
 from ordinoise.noise import Noise
-from ordinoise.noise.cells import MatrixTable, matrix_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ordinoise._plain import of_plain
+from ordinoise._text import hypertext, matrix_text
 from ordinoise._validation import (
     Floats,
     Ints,
@@ -20,7 +21,8 @@ from ordinoise._validation import (
     as_same_length,
     complain,
 )
-from ordinoise.noise.cells import matrix_html
+from ordinoise.estimate import Estimate
+from ordinoise.finding import noise_words
 
 SOURCES = ("trusted", "given", "estimated", "too few rows")
 ANSWERS = ("corrected", "cautious", "trusting")
@@ -226,6 +228,14 @@ class Noise:
         return float(self.class_shares @ (1 - self.matrix.diagonal()))
 
     @property
+    def wrong_share(self) -> Estimate | None:
+        """Share of wrong labels with its interval, `rate_range` if the estimate is not believed; None if unknown."""
+        if self.is_estimated and self.answer != "corrected":
+            return None if self.rate_range is None else Estimate(np.nan, *self.rate_range, self.confidence)
+        low, high = self.rate_interval or (np.nan, np.nan)
+        return None if self.rate is None else Estimate(self.rate, low, high, self.confidence)
+
+    @property
     def is_estimated(self) -> bool:
         """Whether the matrices come from the data."""
         return self.source == "estimated"
@@ -320,25 +330,13 @@ class Noise:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return matrix_html(self, [str(grade) for grade in range(self.n_classes)])
+        notes = tuple(f"in doubt: {doubt.sentence}" for doubt in self.doubts)
+        return hypertext(matrix_text(f"Noise, {self.words}", range(self.n_classes), self.matrix, self.interval, notes))
 
     @property
     def words(self) -> str:
         """Its source and its rate, in one phrase."""
-        phrase = {
-            "trusted": "none: the labels are trusted",
-            "given": f"given, one matrix per rater ({len(self.matrices)})" if self.per == "rater" else "given",
-            "estimated": f"estimated by {self.method}" if self.method else "estimated",
-            "too few rows": "unknown: too few rows to estimate it, so the labels are trusted",
-        }[self.source]
-        if self.rate is None or self.source == "trusted":
-            return phrase
-        if self.answer != "corrected" and self.rate_range is not None:
-            low, high = self.rate_range
-            return f"{phrase}: {low:.1%} to {high:.1%} of the labels are wrong, as far as can be told ({self.answer})"
-        ends = self.rate_interval
-        reach = "" if ends is None else f" ({self.confidence:.0%} interval {ends[0]:.1%} to {ends[1]:.1%})"
-        return f"{phrase}: about {self.rate:.1%} of the labels are wrong{reach}"
+        return noise_words(self)
 
 
 def estimated_noise(

@@ -34,7 +34,7 @@ def test_the_ends_of_the_interval_decide_and_between_them_it_cannot_be_told(reco
 
 def test_settled_grades_that_are_expected_to_be_wrong_count_as_well(record: AuditRecord) -> None:
     verdict = verdict_of(replace(record, settled_wrong=12.0), 0.2)
-    assert (verdict.answer, verdict.low, verdict.high) == (UNKNOWN, 36 / 240, 60 / 240)
+    assert (verdict.answer, verdict.to_dict()["low"], verdict.to_dict()["high"]) == (UNKNOWN, 36 / 240, 60 / 240)
     assert "12.0 of the settled ones among them" in verdict.reason
 
 
@@ -56,7 +56,7 @@ def test_a_spot_check_is_believed_before_the_estimate(record: AuditRecord) -> No
     found = spot_check(240, 120, 2)
     verdict = verdict_of(replace(record, spot_check=found), 0.05)
     assert (verdict.answer, verdict.judged_by) == (PASSED, "spot check")
-    assert verdict.high == (found.at_most - 2) / 240  # the two that it found are settled
+    assert verdict.to_dict()["high"] == (found.at_most - 2) / 240  # the two that it found are settled
     bad = spot_check(240, 120, 60)
     assert verdict_of(replace(record, spot_check=bad), 0.05).answer == FAILED
 

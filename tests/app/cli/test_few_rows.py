@@ -63,7 +63,7 @@ def test_the_record_has_no_number_of_wrong_labels_but_a_doubt(audited: Result, f
     assert (noise["source"], noise["rate"], noise["rate_interval"]) == ("too few rows", None, None)
     assert [doubt["code"] for doubt in noise["doubts"]] == ["too-few-rows"]
     record = read_record(folder / "audit")
-    assert not record.is_known
+    assert record.finding.kind == "too few rows"
     assert record.noise.doubt_codes == ("too-few-rows",)
 
 
@@ -88,5 +88,6 @@ def test_the_other_verbs_that_estimate_say_the_same(verb: str, folder: Path, tmp
     assert result.code == 0, result.err
     shown = " ".join(result.out.split())
     assert "too few rows" in shown
+    assert f"There are too few rows to estimate how many of {N_ROWS} grades are wrong." in shown
     assert not re.search(rf"of {N_ROWS} grades are probably wrong", shown), shown
     assert "How each true grade is recorded" not in shown

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from ordinoise.app.cli._findings import show_matrix
+from ordinoise.finding import finding_of
 from ordinoise.noise import Noise, uniform
 
 CLASSES = ("low", "middle", "high")
@@ -17,7 +18,7 @@ CLASSES = ("low", "middle", "high")
 
 def _printed(noise: Noise) -> str:
     shown = io.StringIO()
-    show_matrix(Console(file=shown, width=100), noise, CLASSES)
+    show_matrix(Console(file=shown, width=100), noise, CLASSES, finding_of(noise))
     return shown.getvalue()
 
 

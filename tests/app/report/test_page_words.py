@@ -15,7 +15,7 @@ from ordinoise.app.report.axis import ScoreAxis
 from ordinoise.app.report.certainty import MEANINGS, certainty_of
 from ordinoise.app.report.contents import _threshold_places
 from ordinoise.app.report.matrix import directions_of
-from ordinoise.app.report.sentences import directions_in_words, how_good, how_many, score_lines, summary, which_way
+from ordinoise.app.report.sentences import directions_in_words, how_good, score_lines, summary, which_way
 from ordinoise.app.report.words import (
     counted,
     first_of_consecutive,
@@ -38,16 +38,16 @@ def counting(wrong: float, low: float, high: float, n_graded: int = 1599) -> Aud
 @pytest.mark.parametrize(
     ("record", "sentence"),
     [
-        (counting(212.2, 180, 245), "About 212 of 1,599 grades (13%) are probably wrong, or decided by something that the columns do not show: between 180 and 245, with 95% confidence."),
-        (counting(1.1, 0.9, 1.4), "About 1 of 1,599 grades (0.1%) is probably wrong, or decided by something that the columns do not show: between 1 and 1, with 95% confidence."),
+        (counting(212.2, 180, 245), "About 212 of 1,599 grades are probably wrong, or decided by something that the columns do not show (13%; 95% interval 11% to 15%)."),
+        (counting(1.1, 0.9, 1.4), "About 1 of 1,599 grades is probably wrong, or decided by something that the columns do not show (0.1%; 95% interval 0.1% to 0.1%)."),
         (counting(0.1, 0, 0.4), "There is no sign that any of 1,599 grades is wrong."),
         (counting(0.1, 0, 7), "There is no sign that any of 1,599 grades is wrong, though up to 7 may be."),
-        (counting(100, 0, 190), "About 100 of 1,599 grades (6.3%) may be wrong, or decided by something that the columns do not show: between 0 and 190, with 95% confidence."),
+        (counting(100, 0, 190), "About 100 of 1,599 grades may be wrong, or decided by something that the columns do not show (6.3%; 95% interval 0% to 12%)."),
     ],
     ids=["usual", "one", "none", "perhaps none", "down to none"],
 )  # fmt: skip
 def test_the_number_of_wrong_labels_is_reported_with_its_interval(record: AuditRecord, sentence: str) -> None:
-    assert how_many(record)[0] == sentence
+    assert record.finding.sentences[0] == sentence
 
 
 def test_too_few_rows_are_reported_and_nothing_is_claimed_of_true_grades() -> None:
@@ -65,8 +65,8 @@ def test_too_few_rows_are_reported_and_nothing_is_claimed_of_true_grades() -> No
 
 
 def test_a_wide_range_is_called_wide() -> None:
-    assert len(how_many(counting(100, 60, 140))) == 1
-    assert how_many(counting(100, 40, 160))[1] == "That interval is wide: the number is a rough guide."
+    assert len(counting(100, 60, 140).finding.sentences) == 1
+    assert counting(100, 40, 160).finding.sentences[1] == "That interval is wide: the number is a rough guide."
 
 
 @pytest.mark.parametrize(
@@ -137,9 +137,9 @@ def test_doubts_and_given_matrices_are_reported_in_the_summary() -> None:
 
 def test_a_number_that_cannot_be_told_is_a_range() -> None:
     record = replace(counting(1, 12.3, 400), wrong=None)
-    (sentence,) = how_many(record)
-    assert sentence.startswith("Between 12 and 400 of 1,599 grades are wrong; more cannot be told")
-    assert record.is_range
+    (sentence,) = record.finding.sentences
+    assert sentence.startswith("Between 12 and 400 of 1,599 grades are wrong (0.8% to 25%); more cannot be told")
+    assert record.finding.kind == "range"
     trusting = replace(record, noise=replace(record.noise, answer="trusting", reason="nothing was gained"))
     assert certainty_of(trusting).verdict == "Known as a range"
     assert "trusting, as nothing was gained" in certainty_of(trusting).explanation

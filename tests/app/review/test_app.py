@@ -368,7 +368,8 @@ def test_one_estimate_runs_at_a_time_with_the_trusted_labels(audit: Path, record
     assert asked == [([first.row, second.row], ["4", "7"])]
     assert report["status"] == "done"
     assert report["words"] == [
-        "19% (17% to 21%) of the labels are wrong by the new estimate, 21% (16% to 27%) by the previous one.",
+        "New estimate: about 19.0% of the labels are wrong (95% interval 17.0% to 21.0%). Previous estimate: about 21.0% "
+        "of the labels are wrong (95% interval 16.0% to 27.0%).",
         "The interval is 64% narrower than before.",
         "No kind of error is clearly more or less common than before.",
     ]

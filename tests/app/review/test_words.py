@@ -71,10 +71,11 @@ def test_too_few_rows_are_reported_in_place_of_a_share() -> None:
     unknown = Noise(np.eye(6), source="too few rows", class_shares=np.full(6, 1 / 6))
     known = noise_of(0.22, (0.17, 0.27))
     assert in_words(RefitOutcome(unknown, known, 5), CLASSES) == [
-        "22% (17% to 27%) of the labels are wrong by the new estimate; before, there were too few rows to estimate it."
+        "New estimate: about 22.0% of the labels are wrong (95% interval 17.0% to 27.0%). Previous "
+        "estimate: there are too few rows to estimate how many of the labels are wrong."
     ]
     assert in_words(RefitOutcome(known, unknown, 5), CLASSES) == [
-        "There are too few rows to estimate how many labels are wrong."
+        "There are too few rows to estimate how many of the labels are wrong."
     ]
     assert RefitOutcome(unknown, known, 5).to_dict()["rate_before"] is None
 
@@ -89,6 +90,6 @@ def test_sentences_name_the_entry_that_moved_most_by_true_grade_first() -> None:
     assert moved == "Recording 6 as 5 is more common than estimated: 18%, before 12%."
     back = RefitOutcome(noise_of(0.2, None, after), noise_of(0.22, None), 5)
     assert in_words(back, CLASSES) == [
-        "22% of the labels are wrong by the new estimate, 20% by the previous one.",
+        "New estimate: about 22.0% of the labels are wrong. Previous estimate: about 20.0% of the labels are wrong.",
         "Recording 6 as 5 is less common than estimated: 12%, before 18%.",
     ]

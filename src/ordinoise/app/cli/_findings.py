@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ordinoise._text import NOTHING, TextTable, percent
+from ordinoise._text import NOTHING, TextTable, matrix_text, number, percent
 from ordinoise.app.cli._console import console, rich_table, say
-from ordinoise.app.finding import NOTHING_FOUND, certified_words, finds_no_slips, left_out_words, reviewer_words
+from ordinoise.app.finding import certified_words, left_out_words, reviewer_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,8 +19,9 @@ if TYPE_CHECKING:
     from ordinoise.app.records.audit import AuditRecord
     from ordinoise.app.records.plan import Plan
     from ordinoise.app.report.action import Baseline
+    from ordinoise.finding import Finding
     from ordinoise.noise import Noise, NoiseProperties
-    from ordinoise.scoring import CorrectedScore, Evaluation
+    from ordinoise.scoring import Evaluation
 
 SHOWN_SUSPECTS = 10  # a round number, chosen by no run; all of them are in suspects.csv
 REMEDIES = (
@@ -42,40 +42,29 @@ def print_json(found: object) -> None:
     sys.stdout.write(json.dumps(found, indent=1, allow_nan=False, default=list) + "\n")
 
 
-def matrix_table(title: str, classes: Sequence[str], matrix: Floats, interval: Floats | None = None) -> Table:
-    """A noise matrix with one row per true grade, and the interval of each entry if there is one."""
-
-    def cell(row: int, column: int) -> str:
-        shown = f"{matrix[row, column]:.0%}"
-        if interval is None:
-            return shown
-        return f"{shown} ({interval[0, row, column]:.0%}-{interval[1, row, column]:.0%})"
-
-    rows = tuple((name, *(cell(row, column) for column in range(len(classes)))) for row, name in enumerate(classes))
-    return rich_table(TextTable(title, ("true \\ recorded", *classes), rows))
+def print_record(record: AuditRecord, more: Mapping[str, object]) -> None:
+    """The record without its suspects as JSON, with what was found in words, and more."""
+    print_json({**record.to_dict(suspects=False), "finding": record.finding.to_dict(), **more})
 
 
-def show_matrix(screen: Console, noise: Noise, classes: Sequence[str]) -> None:
-    """Print the noise matrix; nothing if there were too few rows to estimate it, or if no slips were found."""
-    if noise.source == "too few rows" or finds_no_slips(noise):
+def show_matrix(screen: Console, noise: Noise, classes: Sequence[str], found: Finding) -> None:
+    """Print the noise matrix; nothing if nothing was found, or if it would contradict what was."""
+    if found.kind in ("no signal", "too few rows") or not found.shows_matrix:
         return
     believed = noise.source != "estimated" or noise.answer == "corrected"
     title = f"How each true grade {'is' if believed else 'would be'} recorded"
     title += "" if believed else ", if the estimate were believed"
     title += "" if noise.interval is None else f" ({noise.confidence:.0%} intervals)"
-    screen.print(matrix_table(title, classes, noise.matrix, noise.interval))
+    screen.print(rich_table(matrix_text(title, classes, noise.matrix, noise.interval)))
 
 
-def show_rate(screen: Console, noise: Noise, n_graded: int) -> None:
-    """Print the share of wrong grades according to the matrix, with its interval and doubts."""
-    if "no-signal" in noise.doubt_codes:
-        say(screen, f" {noise.doubt_text}.", bold=NOTHING_FOUND)
-        return
-    if noise.answer != "corrected" and noise.rate_range is not None:
-        _show_range(screen, n_graded, noise.rate_range)
-    elif noise.rate is not None:
-        _show_share(screen, n_graded, noise.rate, noise.rate_interval, noise.confidence)
-    show_doubts(screen, noise)
+def show_finding(screen: Console, noise: Noise, classes: Sequence[str], found: Finding, reason: str = "") -> None:
+    """Print the noise matrix, and the number of wrong grades with its interval and doubts; or that nothing is found."""
+    show_matrix(screen, noise, classes, found)
+    bold, more = found.headline
+    say(screen, more + f" {reason}" * (found.kind == "no signal"), bold=bold)
+    if found.kind != "no signal":
+        show_doubts(screen, noise, found)
 
 
 def show_settled(screen: Console, record: AuditRecord) -> None:
@@ -91,59 +80,16 @@ def show_noise(screen: Console, record: AuditRecord) -> None:
         screen.print(reviewer_words(record))
     if record.spot_check is not None:
         screen.print(certified_words(record))
-    if record.says_nothing:
-        say(screen, f" {left_out_words(record.left_out)}", bold=NOTHING_FOUND)
-        return
-    show_matrix(screen, record.noise, record.classes)
-    if record.wrong_low is not None and record.wrong_high is not None and record.noise.source != "trusted":
-        n_left = max(record.n_left, 1)
-        ends = (record.wrong_low / n_left, record.wrong_high / n_left)
-        if record.wrong is None:
-            _show_range(screen, n_left, ends, is_rest=bool(record.settled))
-        else:
-            share = record.wrong / n_left
-            _show_share(screen, n_left, share, ends, record.confidence, is_rest=bool(record.settled))
-    show_doubts(screen, record.noise)
+    show_finding(screen, record.noise, record.classes, record.finding, left_out_words(record.left_out))
 
 
-def _show_range(screen: Console, n_graded: int, ends: tuple[float, float], *, is_rest: bool = False) -> None:
-    low, high = (f"{share * n_graded:,.0f}" for share in ends)
-    screen.print(
-        f"[bold]Between {low} and {high} of {_grades(n_graded, is_rest)} are wrong[/] "
-        f"({percent(ends[0])} to {percent(ends[1])}); more cannot be told: a wrong grade next to the right one looks "
-        "just like grades that overlap."
-    )
-
-
-def _show_share(
-    screen: Console,
-    n_graded: int,
-    share: float,
-    ends: tuple[float, float] | None,
-    confidence: float,
-    *,
-    is_rest: bool = False,
-) -> None:
-    interval = "" if ends is None else f"; {confidence:.0%} interval {percent(ends[0])} to {percent(ends[1])}"
-    number = f"{share * n_graded:,.0f} of {_grades(n_graded, is_rest)} are probably wrong"
-    number += ", or decided by something that the columns do not show"
-    screen.print(f"[bold]About {number}[/] ({percent(share)}{interval}).")
-
-
-def _grades(n_graded: int, is_rest: bool) -> str:
-    return f"the remaining {n_graded:,} grades" if is_rest else f"{n_graded:,} grades"
-
-
-def show_doubts(screen: Console, noise: Noise) -> None:
-    """Print where the noise comes from if it is not estimated, or the doubts about the estimate."""
+def show_doubts(screen: Console, noise: Noise, found: Finding) -> None:
+    """Print that the noise was given, or the doubts about the estimate."""
     from ordinoise.classifiers.blend.evidence import BY_VERIFIED  # here: `--help` needs none of it
 
-    origins = {
-        "trusted": "The grades were trusted, as requested.",
-        "given": "The noise matrix was given, not estimated.",
-    }
-    if noise.source in origins:
-        say(screen, origins[noise.source])
+    if found.kind == "given":
+        say(screen, found.origin)
+    if noise.source in ("given", "trusted"):
         return
     if noise.source == "estimated" and noise.reason:
         say(screen, f" {noise.reason}.", bold=f"{noise.answer.capitalize()}:")
@@ -157,7 +103,7 @@ def show_doubts(screen: Console, noise: Noise) -> None:
 
 def show_suspects(screen: Console, record: AuditRecord) -> None:
     """Print the most suspicious grades."""
-    if record.says_nothing:
+    if record.finding.kind == "no signal":
         return
     if not record.suspects:
         screen.print("No grade is suspicious enough to list.")
@@ -204,7 +150,7 @@ def show_plan_of_rows(screen: Console, plan: Plan) -> None:
 def show_scores(screen: Console, scores: Evaluation, title: str, baseline: Baseline) -> None:
     """Print the main metrics on the recorded grades, and on clean grades with intervals; then the baseline."""
     rows = tuple(
-        (words, f"{score.observed:.3f}", *_clean_score(score))
+        (words, f"{score.observed:.3f}", number(score.value, 3), NOTHING if score.is_range else score.span(".3f"))
         for name, words in SHOWN_METRICS.items()
         if name in scores.scores
         for score in [scores.scores[name]]
@@ -228,22 +174,14 @@ def show_belief(screen: Console, scores: Evaluation) -> None:
     screen.print(f"To settle it: {REMEDIES}.")
 
 
-def _clean_score(score: CorrectedScore) -> tuple[str, str]:
-    """Value and interval on clean grades; a dash if the noise is unknown."""
-    if math.isnan(score.value):
-        return NOTHING, NOTHING
-    return f"{score.value:.3f}", f"{score.low:.3f} to {score.high:.3f}"
-
-
 def show_plan(matrix: Floats, properties: NoiseProperties, worth: Mapping[str, float]) -> None:
     """Print what the noise costs in labels, and whether it allows the unbiased correction."""
     screen = console()
-    classes = [str(grade) for grade in range(len(matrix))]
-    screen.print(matrix_table("Noise matrix", classes, matrix))
+    screen.print(rich_table(matrix_text("Noise matrix", range(len(matrix)), matrix)))
     screen.print(f"{1 - matrix.diagonal().mean():.0%} of the labels are wrong if all grades are equally common.")
     screen.print("Noisy labels worth one clean label, by the bound for the unbiased correction:")
-    for name, number in worth.items():
-        screen.print(f"  {name:<22} {number:8.1f}", highlight=False)
+    for name, labels in worth.items():
+        screen.print(f"  {name:<22} {labels:8.1f}", highlight=False)
     if not properties.is_dominant:
         screen.print("Some grade is wrong more often than right: the unbiased correction does not work for it.")
     screen.print("The forward correction, the default of all learners, needs fewer labels than this bound.")

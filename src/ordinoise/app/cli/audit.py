@@ -39,7 +39,7 @@ def audit(
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
     from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
-    from ordinoise.app.cli._findings import print_json, show_noise, show_suspects
+    from ordinoise.app.cli._findings import print_record, show_noise, show_suspects
     from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
 
     refuse_existing("out", out)
@@ -66,7 +66,7 @@ def audit(
             on_table=show, verbose=True,
         )  # fmt: skip
     if json:
-        print_json(record.to_dict(suspects=False) | {"out": str(out), "n_suspects": len(record.suspects)})
+        print_record(record, {"out": str(out), "n_suspects": len(record.suspects)})
         return
     screen = console()
     show_noise(screen, record)

@@ -17,8 +17,9 @@ def corrupt(request: CorruptionOptions, *, out: Path, json: Json = False) -> Non
     out
         New file: .csv, .tsv, .jsonl, .parquet or .feather.
     """
-    from ordinoise.app.cli._console import console, say
-    from ordinoise.app.cli._findings import matrix_table, print_json
+    from ordinoise._text import matrix_text
+    from ordinoise.app.cli._console import console, rich_table, say
+    from ordinoise.app.cli._findings import print_json
     from ordinoise.app.verbs.corruption import corrupt_file
 
     done = corrupt_file(request, out)
@@ -27,6 +28,6 @@ def corrupt(request: CorruptionOptions, *, out: Path, json: Json = False) -> Non
         print_json(found | {"n_changed": done.n_changed, "out": str(out)})
         return
     screen = console()
-    screen.print(matrix_table("Added noise", done.classes, done.noise_matrix))
+    screen.print(rich_table(matrix_text("Added noise", done.classes, done.noise_matrix)))
     share = done.n_changed / done.n_graded
     say(screen, f"{done.n_changed:,} of {done.n_graded:,} grades changed ({share:.0%}), written to {out}")

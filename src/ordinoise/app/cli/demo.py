@@ -61,15 +61,15 @@ def demo(out: Path = Path("demo"), *, splits: int = 5, seed: int = 0, json: Json
 def _print_result(console: Console, result: DemoResult) -> None:
     from rich.columns import Columns
 
-    from ordinoise.app.cli._console import say
-    from ordinoise.app.cli._findings import matrix_table
+    from ordinoise._text import matrix_text
+    from ordinoise.app.cli._console import rich_table, say
 
     console.print(f"Wrong labels in the first training set: {result.share_wrong:.0%}.\n")
     console.print(_error_table(result))
     estimated = result.estimates[0].matrix
     matrices = {"True noise": result.noise_matrix, "Estimated noise": estimated}
     console.print(
-        Columns([matrix_table(title, list(map(str, range(len(matrix)))), matrix) for title, matrix in matrices.items()])
+        Columns([rich_table(matrix_text(title, range(len(matrix)), matrix)) for title, matrix in matrices.items()])
     )
     error = abs(result.noise_matrix - estimated).mean()
     say(console, f"Mean absolute difference of the two matrices: {error:.3f}. Picture: {result.picture}")

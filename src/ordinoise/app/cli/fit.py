@@ -24,7 +24,7 @@ def fit(
     """
     from ordinoise._files import refuse_existing
     from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
-    from ordinoise.app.cli._findings import print_json, show_noise, show_scores
+    from ordinoise.app.cli._findings import print_record, show_noise, show_scores
     from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
 
     refuse_existing("out", out)
@@ -46,7 +46,7 @@ def fit(
         found, record = fit_file(request, out, reviewed=settled, on_table=show, verbose=True)
     if json:
         more = {"weights": dict(found.model.weights_), "scores": found.scores.to_dict(), "out": str(out)}
-        print_json(record.to_dict(suspects=False) | more)
+        print_record(record, more)
         return
     screen = console()
     show_noise(screen, record)

@@ -19,11 +19,12 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
         are trusted.
     """
     from ordinoise.app.cli._console import console, show_stage, show_table
-    from ordinoise.app.cli._findings import print_json, show_matrix, show_rate
+    from ordinoise.app.cli._findings import print_json, show_finding
     from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
     from ordinoise.app.out_of_core.files import is_partitioned
     from ordinoise.app.rounds.reviewed import reviewed_grades
     from ordinoise.app.verbs.fit import estimate
+    from ordinoise.finding import finding_of
 
     show, trusted = show_table(is_quiet=json), None
     if is_partitioned(request.file):
@@ -37,13 +38,13 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
         table, found = estimate(request, trusted=trusted, on_table=show, verbose=True)
     n_settled = 0 if trusted is None else len(trusted.rows)
     classes = [str(grade) for grade in table.classes]
+    wrong = found.wrong_share and found.wrong_share.times(table.n_graded)
+    what = finding_of(found, wrong, table.n_graded, thing="grade")
     if json:
         head = {"target": table.target, "classes": classes, "n_graded": table.n_graded, "cautions": table.cautions}
         head |= {"n_settled": n_settled}
-        print_json(head | {"noise": found.to_dict(replicates=False)})
+        print_json(head | {"noise": found.to_dict(replicates=False), "finding": what.to_dict()})
         return
     if n_settled:
         console().print(f"{n_settled:,} settled grades are used; what follows is about all grades as recorded.")
-    if "no-signal" not in found.doubt_codes:
-        show_matrix(console(), found, classes)
-    show_rate(console(), found, table.n_graded)
+    show_finding(console(), found, classes, what, f"{found.doubt_text}.")

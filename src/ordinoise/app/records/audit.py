@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ordinoise._plain import of_plain
@@ -14,6 +15,7 @@ from ordinoise.app.records.stored import Envelope, read_stored, write_stored
 from ordinoise.app.records.subject import Subject
 from ordinoise.audit.certificate import SpotCheck
 from ordinoise.columns.findings import ColumnFindings
+from ordinoise.finding import Finding, finding_of, suspicion_words
 
 ENVELOPE = Envelope("ordinoise-audit", 5, "audit")
 RECORD = "audit.json"
@@ -224,23 +226,21 @@ class AuditRecord(Subject):
 
     @property
     def suspicion(self) -> str:
-        """What `probability_wrong` of a suspect is called; unless the noise is believed, the record gets no credit."""
-        return "probability wrong" if self.noise.answer == "corrected" else "chance of another grade"
+        """What `probability_wrong` of a suspect is called."""
+        return suspicion_words(self.noise)
 
     @property
     def left_out(self) -> tuple[ColumnFindings, ...]:
         """Columns that are not features, though nobody asked for that."""
         return tuple(one for one in self.columns if one.role == "ignored" and one.note != "as requested")
 
-    @property
-    def is_known(self) -> bool:
-        """Whether the number of wrong labels was estimated."""
-        return self.wrong is not None
-
-    @property
-    def is_range(self) -> bool:
-        """Whether the number of wrong labels is known as a range only."""
-        return self.wrong is None and self.wrong_low is not None
+    @cached_property
+    def finding(self) -> Finding:
+        """What is known of the grades that are not settled."""
+        return finding_of(
+            self.noise, self.as_round.estimate(self.confidence), self.n_left, has_signal=not self.says_nothing,
+            thing="grade", is_rest=bool(self.settled),
+        )  # fmt: skip
 
     def _repr_html_(self) -> str:
         first = self.suspects[:MOST_SHOWN]
@@ -249,7 +249,7 @@ class AuditRecord(Subject):
             for one in first
         )
         more = f"{len(self.suspects)} suspects, of which {len(first)} are shown; " if first else "no suspects; "
-        notes = (f"{more}noise {self.noise.words}",)
+        notes = (f"{more}{self.finding.phrase}",)
         columns = ("row", "recorded", "suggested", self.suspicion)
         return hypertext(TextTable(f"Audit of {Path(self.source).name}", columns, rows, notes, n_names=3))
 

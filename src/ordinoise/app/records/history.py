@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+
+from ordinoise.estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -83,3 +86,9 @@ class Round:
     wrong: float | None
     wrong_low: float | None
     wrong_high: float | None
+
+    def estimate(self, confidence: float = 0.95) -> Estimate | None:
+        """The number of wrong grades with its interval, or as a range; None if it is not known."""
+        if self.wrong_low is None or self.wrong_high is None:
+            return None
+        return Estimate(math.nan if self.wrong is None else self.wrong, self.wrong_low, self.wrong_high, confidence)

@@ -32,7 +32,7 @@ class Step:
 
 def steps_of(record: AuditRecord, folder: str = "", options: Sequence[str] = ()) -> list[Step]:
     """What to do now, in order; without the folder of an audit, first an audit, with these words of a command line."""
-    if record.says_nothing:
+    if record.finding.kind == "no signal":
         return [Step("Add columns that the grade depends on, and audit the file again.")]
     audit = f"ordinoise audit {_quoted(PurePath(record.source).name)} --target {_quoted(record.target)}"
     audit = " ".join((audit, *(shlex.quote(printable(word)) for word in options)))

@@ -9,7 +9,6 @@ from statistics import NormalDist
 
 from ordinoise._text import percent
 from ordinoise.app.records.audit import AuditRecord
-from ordinoise.app.report.sentences import is_clean
 from ordinoise.app.report.words import count, counted, printable
 
 # Half-widths of the interval, as shares of all labels, up to which the number is precise and fairly precise.
@@ -85,17 +84,22 @@ def certainty_of(record: AuditRecord) -> Certainty:
     return Certainty(verdict, tone, _explanation(record), doubts, tuple(_advice(record)))
 
 
+VERDICTS = {
+    "too few rows": ("Unknown", "doubt"),
+    "no signal": ("Unknown", "doubt"),
+    "unknown": ("Unknown", "doubt"),
+    "trusted": ("Not estimated", "fair"),
+    "given": ("As certain as the given matrix", "fair"),
+    "range": ("Known as a range", "fair"),
+}
+
+
 def _verdict(record: AuditRecord) -> tuple[str, str]:
-    if record.noise.source == "too few rows":
-        return "Unknown", "doubt"
-    if record.noise.source == "trusted":
-        return "Not estimated", "fair"
-    if record.noise.source == "given":
-        return "As certain as the given matrix", "fair"
-    if record.noise.is_in_doubt:
+    found = record.finding
+    if found.kind in ("count", "range") and found.doubts:
         return "In doubt", "doubt"
-    if record.is_range:
-        return "Known as a range", "fair"
+    if found.kind != "count":
+        return VERDICTS[found.kind]
     half_width = _half_width(record) / max(record.n_left, 1)
     if half_width > FAIR:
         return "Imprecise", "doubt"
@@ -103,28 +107,27 @@ def _verdict(record: AuditRecord) -> tuple[str, str]:
 
 
 def _explanation(record: AuditRecord) -> str:
-    if record.noise.source == "too few rows":
-        return "There are too few rows to estimate the noise, so no label is flagged."
-    if record.noise.source == "trusted":
-        return "The labels were trusted, as requested, so no label is flagged."
-    if record.is_range:
+    found = record.finding
+    if found.kind in ("too few rows", "trusted", "no signal"):
+        return f"{found.sentences[0][:-1]}, so no label is flagged."
+    if not found.is_known:
         return f"What was made of the estimate: {record.noise.answer}, as {printable(record.noise.reason)}."
     half_width = _half_width(record)
     within = f"the number of wrong grades is known to within about ±{count(half_width)}"
     within += f" ({percent(half_width / max(record.n_left, 1))} of all grades)."
-    if record.noise.source == "given":
+    if found.kind == "given":
         return (
-            "The noise matrix was given. The interval covers the randomness of the rows, not errors of the matrix: if "
-            f"the matrix is wrong, so are all numbers here. If it is right, {within}"
+            f"{found.origin} The interval covers the randomness of the rows, not errors of the matrix: if the matrix "
+            f"is wrong, so are all numbers here. If it is right, {within}"
         )
-    if not record.noise.is_in_doubt:
+    if not found.doubts:
         return f"There is no sign that the noise is unidentifiable, and {within}"
     return f"There are reasons to doubt the estimate, listed below. If it is right, {within}"
 
 
 def _half_width(record: AuditRecord) -> float:
     """Half-width of the interval of the number of wrong labels; 0 if there is none."""
-    return 0.0 if record.wrong_low is None or record.wrong_high is None else (record.wrong_high - record.wrong_low) / 2
+    return 0.0 if record.finding.wrong is None else record.finding.wrong.half_width
 
 
 def _share(record: AuditRecord) -> float:
@@ -132,9 +135,10 @@ def _share(record: AuditRecord) -> float:
 
     It is clipped to 0.02 to 0.5, and 0.05 for clean labels: round numbers, chosen by no run.
     """
-    if record.wrong is None:
+    share = record.finding.share
+    if share is None or not record.finding.is_known:
         return 0.5
-    return 0.05 if is_clean(record) else min(max(record.wrong / max(record.n_left, 1), 0.02), 0.5)
+    return 0.05 if record.finding.is_clean else min(max(share.value, 0.02), 0.5)
 
 
 def _advice(record: AuditRecord) -> Sequence[tuple[str, str]]:

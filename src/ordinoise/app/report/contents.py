@@ -12,7 +12,6 @@ import numpy as np
 
 from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints
-from ordinoise.app.finding import finds_no_slips
 from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.report import charts
 from ordinoise.app.report.action import Baseline, Step, baseline_of, steps_of
@@ -39,7 +38,7 @@ from ordinoise.app.report.words import (
     number,
     shortened,
 )
-from ordinoise.noise.cells import MatrixTable, matrix_table
+from ordinoise.displays.cells import MatrixTable, matrix_table
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.reliability import Reliability, reliability_curve
@@ -183,21 +182,19 @@ def contents_of(findings: Findings) -> Contents:
 
 def _absent(record: AuditRecord) -> set[str]:
     """Sections without content."""
-    has_slips = not finds_no_slips(record.noise)
-    contents = {"progress": record.rounds, "oddities": record.oddities, "directions": has_slips, "matrix": has_slips}
+    has_matrix = record.finding.shows_matrix
+    contents = {"progress": record.rounds, "oddities": record.oddities, "directions": has_matrix, "matrix": has_matrix}
     return {name for name, content in contents.items() if not content}
 
 
 def _gauge(findings: Findings) -> Mapping[str, float]:
     """Positions of the number of wrong labels and its interval on a bar, in percent of its length."""
-    record = findings.record
-    if record.wrong_low is None or record.wrong_high is None or record.says_nothing:
+    record, wrong = findings.record, findings.record.finding.wrong
+    if wrong is None:
         return {}
-    end = max(1.25 * record.wrong_high, 0.02 * record.n_left, 1.0)
+    end = max(1.25 * wrong.high, 0.02 * record.n_left, 1.0)
     end = max(record.n_left, 1) if end > record.n_left / 2 else end  # enlarged only where few are wrong
-    places = {"low": record.wrong_low, "high": record.wrong_high}
-    if record.wrong is not None:
-        places["value"] = record.wrong
+    places = {"low": wrong.low, "high": wrong.high} | ({} if wrong.is_range else {"value": wrong.value})
     return {name: round(100 * min(max(place / end, 0.0), 1.0), 2) for name, place in places.items()} | {"end": end}
 
 

@@ -14,8 +14,8 @@ from ordinoise._files import write_whole
 from ordinoise.app.report.page import rendered
 from ordinoise.app.report.svg import ACCENT, INK, MUTED, SURFACE, WRONG, Chart, chart, new_figure, remove_frame
 from ordinoise.app.report.words import counted, number, squeezed
+from ordinoise.displays.cells import MatrixTable, matrix_table
 from ordinoise.estimate import Estimate
-from ordinoise.noise.cells import MatrixTable, matrix_table
 from ordinoise.scoring.judges import Judgment
 from ordinoise.scoring.judges.result import Difference, SystemScore
 

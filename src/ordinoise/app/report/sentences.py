@@ -9,19 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinoise._text import NOTHING, percent
-from ordinoise.app.finding import NOTHING_FOUND, certified_words, left_out_words, reviewer_words
+from ordinoise.app.finding import certified_words, left_out_words, reviewer_words
 from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.records.history import Round
 from ordinoise.app.report.action import Baseline
 from ordinoise.app.report.matrix import RARE, Directions
-from ordinoise.app.report.words import count, counted, grades_in_words, number, printable, shortened
+from ordinoise.app.report.words import count, grades_in_words, number, printable, shortened
 from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.metrics import CorrectedScore
 
 # The thresholds of these sentences are round numbers, chosen by no run.
-NO_NOISE = 0.0005  # below this share of wrong labels, none is reported
 CLEAR, NEARLY_ALL = 0.6, 0.95  # shares that are called "mostly" and "nearly always"
-WIDE = 0.5  # an interval is called wide if its half-width is more than this share of the estimate
 MEASURES = {
     "mean_absolute_error": ("Mean absolute error", "grades between prediction and label, lower is better"),
     "zero_one_loss": ("Error rate", "predictions that differ from the label, lower is better"),
@@ -46,50 +44,21 @@ TITLES = {name: title for name, (title, _) in MEASURES.items()}
 WIDEST = 2.0
 
 
-def is_clean(record: AuditRecord) -> bool:
-    """Whether almost no label is estimated to be wrong, or the number is not known."""
-    return record.wrong is None or record.wrong < 0.5 or record.wrong < NO_NOISE * record.n_left
-
-
 def summary(
     record: AuditRecord, scores: Evaluation, directions: Directions, baseline: Baseline | None = None
 ) -> list[str]:
     """Sentences of the opening paragraph."""
-    if record.says_nothing:
-        return [NOTHING_FOUND, printable(left_out_words(record.left_out)), *how_good(scores, baseline, is_known=False)]
-    ways = [] if is_clean(record) else which_way(record, directions)
+    found = record.finding
+    if found.kind == "no signal":
+        left_out = printable(left_out_words(record.left_out))
+        return [*found.sentences, left_out, *how_good(scores, baseline, is_known=False)]
     return [
-        *how_many(record),
+        *found.sentences,
         *settled_so_far(record),
-        *ways,
-        *how_good(scores, baseline, is_known=record.is_known or record.is_range),
+        *([] if found.is_clean else which_way(record, directions)),
+        *how_good(scores, baseline, is_known=found.wrong is not None),
         *_caution(record),
     ]
-
-
-def how_many(record: AuditRecord) -> list[str]:
-    """How many labels are wrong, with the interval."""
-    of_all = f"of {'the remaining ' if record.settled else ''}{counted(record.n_left, 'grade')}"
-    if record.wrong_low is None or record.wrong_high is None:
-        return [f"There are too few rows to estimate how many {of_all} are wrong."]
-    if record.wrong is None:
-        return [
-            f"Between {count(record.wrong_low)} and {count(record.wrong_high)} {of_all} are wrong; more cannot be "
-            "told: a wrong grade next to the right one looks just like grades that overlap."
-        ]
-    if is_clean(record):
-        ceiling = f", though up to {count(record.wrong_high)} may be" if record.wrong_high >= 1 else ""
-        return [f"There is no sign that any {of_all} is wrong{ceiling}."]
-    # An interval that includes zero does not support "probably".
-    verb = "may be" if record.wrong_low < 0.5 else "is probably" if round(record.wrong) == 1 else "are probably"
-    found = f"About {count(record.wrong)} {of_all} ({percent(record.wrong / record.n_left)}) {verb} wrong"
-    if record.noise.is_estimated:
-        found += ", or decided by something that the columns do not show"
-    interval = f"between {count(record.wrong_low)} and {count(record.wrong_high)}"
-    sentences = [f"{found}: {interval}, with {percent(record.confidence)} confidence."]
-    if (record.wrong_high - record.wrong_low) / 2 > WIDE * record.wrong:
-        sentences.append("That interval is wide: the number is a rough guide.")
-    return sentences
 
 
 def settled_so_far(record: AuditRecord) -> list[str]:
@@ -113,10 +82,8 @@ def progress_lines(record: AuditRecord) -> list[tuple[str, ...]]:
 
 
 def _wrong_cell(one: Round) -> str:
-    if one.wrong_low is None or one.wrong_high is None:
-        return NOTHING
-    ends = f"{count(one.wrong_low)} to {count(one.wrong_high)}"
-    return ends if one.wrong is None else f"{count(one.wrong)} ({ends})"
+    wrong = one.estimate()
+    return NOTHING if wrong is None else wrong.words(count)
 
 
 def which_way(record: AuditRecord, directions: Directions) -> list[str]:
@@ -158,10 +125,10 @@ def _distance(directions: Directions) -> str:
 
 def directions_in_words(record: AuditRecord, directions: Directions) -> str:
     """The directions of the wrong labels as counts out of 100."""
-    if record.is_range:
-        return "Too little is known to say in which direction grades are wrong; this is what an estimate would say."
-    if not record.is_known:
+    if record.finding.kind == "too few rows":
         return "There are too few rows to estimate in which direction grades are wrong."
+    if not record.finding.is_known:
+        return "Too little is known to say in which direction grades are wrong; this is what an estimate would say."
     if directions.wrong <= 0:
         return "According to this matrix every grade is recorded right."
     grades, common = grades_in_words(record.classes), np.flatnonzero(directions.prior >= RARE)
@@ -189,25 +156,20 @@ def how_good(scores: Evaluation, baseline: Baseline | None = None, *, is_known: 
     if not is_known or not math.isfinite(score.value):
         return [f"{observed}."]
     if scores.in_doubt:
-        return [f"{observed}; compared with the true ones, by {_ends(score)}."]
+        return [f"{observed}; compared with the true ones, by {score.span(number)}."]
     clean = f"compared with the true ones, by about {number(score.value)}"
     if is_precise(score):
-        clean += f" ({_ends(score)})"
+        clean += f" ({score.span(number)})"
     return [f"{observed}; {clean}."]
 
 
-def _ends(score: CorrectedScore) -> str:
-    return f"{number(score.low)} to {number(score.high)}"
-
-
 def _caution(record: AuditRecord) -> list[str]:
-    if record.noise.source == "too few rows":
+    found = record.finding
+    if found.kind == "too few rows":
         return [f"{record.noise.doubt_text.capitalize()}. The labels were used as they are."]
-    if record.noise.source == "trusted":
-        return ["The labels were trusted, as requested: no errors were looked for."]
-    if record.noise.source == "given":
-        return ["The noise matrix was given, not estimated from these rows."]
-    return [ANSWERS[record.noise.answer]]
+    if found.kind == "trusted":
+        return []
+    return [found.origin or ANSWERS[record.noise.answer]]
 
 
 @dataclass(frozen=True)
@@ -224,8 +186,7 @@ class ScoreLine:
 
 def is_precise(score: CorrectedScore) -> bool:
     """Whether a corrected score is precise enough to show."""
-    half_width = (score.high - score.low) / 2
-    return math.isfinite(score.value) and half_width <= WIDEST * max(1.0, abs(score.observed))
+    return math.isfinite(score.value) and score.half_width <= WIDEST * max(1.0, abs(score.observed))
 
 
 def score_lines(scores: Mapping[str, CorrectedScore]) -> list[ScoreLine]:
@@ -237,7 +198,7 @@ def _score_line(name: str, score: CorrectedScore) -> ScoreLine:
     title, meaning = MEASURES.get(name, (shortened(name.replace("_", " ")), ""))
     if not math.isfinite(score.value):
         return ScoreLine(title, meaning, number(score.observed), number(math.nan), number(math.nan), False)
-    interval = f"{number(score.low)} to {number(score.high)}" if is_precise(score) else "too wide to show"
+    interval = score.span(number) if is_precise(score) else "too wide to show"
     return ScoreLine(title, meaning, number(score.observed), number(score.value), interval, is_precise(score))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -11,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from ordinoise._text import percent
+from ordinoise.estimate import Estimate
+from ordinoise.finding import finding_of
 from ordinoise.noise import Noise
 
 # Smaller changes of an entry of the noise matrix are not mentioned; a round number, chosen by no run.
@@ -35,14 +38,21 @@ class RefitOutcome:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for the page."""
         return {
-            "rate_before": self.before.rate,
-            "rate_after": self.after.rate,
-            "interval_before": self.before.rate_interval,
-            "interval_after": self.after.rate_interval,
+            **_shares("before", self.before),
+            **_shares("after", self.after),
             "matrix_before": self.before.matrix.tolist(),
             "matrix_after": self.after.matrix.tolist(),
             "n_trusted": self.n_trusted,
         }
+
+
+def _shares(when: str, noise: Noise) -> dict[str, Any]:
+    """The share of wrong labels, None where only a range is known, and its ends."""
+    wrong = noise.wrong_share
+    return {
+        f"rate_{when}": None if wrong is None or wrong.is_range else wrong.value,
+        f"interval_{when}": None if wrong is None or math.isnan(wrong.low) else wrong.ends,
+    }
 
 
 Refit = Callable[[Sequence[int], Sequence[str]], RefitOutcome]
@@ -51,32 +61,22 @@ Refit = Callable[[Sequence[int], Sequence[str]], RefitOutcome]
 
 def in_words(outcome: RefitOutcome, classes: Sequence[str]) -> list[str]:
     """Sentences that compare the share of wrong labels, its interval, and the entry that changed most."""
-    before, after = _with_interval(outcome.before), _with_interval(outcome.after)
-    if after is None:
-        return ["There are too few rows to estimate how many labels are wrong."]
-    if before is None:
-        return [f"{after} of the labels are wrong by the new estimate; before, there were too few rows to estimate it."]
-    first = f"{after} of the labels are wrong by the new estimate, {before} by the previous one."
-    return [first, *_interval_change(outcome), _matrix_change(outcome, classes)]
+    before, after = finding_of(outcome.before), finding_of(outcome.after)
+    if after.wrong is None:
+        return after.sentences
+    first = f"New estimate: {after.phrase}. Previous estimate: {before.phrase}."
+    if before.wrong is None:
+        return [first]
+    return [first, *_interval_change(before.wrong, after.wrong), _matrix_change(outcome, classes)]
 
 
-def _with_interval(noise: Noise) -> str | None:
-    """The share of wrong labels with its interval; None if there were too few rows to estimate it."""
-    if noise.rate is None:
-        return None
-    ends = noise.rate_interval
-    return percent(noise.rate) + (f" ({percent(ends[0])} to {percent(ends[1])})" if ends else "")
-
-
-def _interval_change(outcome: RefitOutcome) -> list[str]:
-    if outcome.before.rate_interval is None or outcome.after.rate_interval is None:
+def _interval_change(before: Estimate, after: Estimate) -> list[str]:
+    if before.is_range != after.is_range or not (before.half_width > 0 and math.isfinite(after.half_width)):
         return []
-    before, after = (high - low for low, high in (outcome.before.rate_interval, outcome.after.rate_interval))
-    if before <= 0:
-        return []
-    if after > before:
-        return [f"The interval is {percent(after / before - 1)} wider than before: the decisions do not narrow it."]
-    return [f"The interval is {percent(1 - after / before)} narrower than before."]
+    change, what = after.half_width / before.half_width, "range" if after.is_range else "interval"
+    if change > 1:
+        return [f"The {what} is {percent(change - 1)} wider than before: the decisions do not narrow it."]
+    return [f"The {what} is {percent(1 - change)} narrower than before."]
 
 
 def _matrix_change(outcome: RefitOutcome, classes: Sequence[str]) -> str:

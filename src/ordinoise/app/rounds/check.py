@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +20,8 @@ from ordinoise.app.tables import GradedTable
 from ordinoise.app.verbs.audit import audit_record
 from ordinoise.app.verbs.fit import learn
 from ordinoise.app.verbs.request import Request
+from ordinoise.estimate import Estimate
+from ordinoise.finding import between
 
 PASSED, FAILED, UNKNOWN = "passed", "failed", "cannot be told"
 
@@ -33,7 +37,7 @@ class Verdict:
         Name of the file.
     max_wrong : float
         Largest share of wrong grades that passes.
-    low, high : float or None
+    share : Estimate or None
         Ends of the share of wrong grades in the file with its settled grades; None if they are not known.
     judged_by : {"spot check", "estimate", "nothing"}
     confidence : float
@@ -44,15 +48,15 @@ class Verdict:
     answer: str
     source: str
     max_wrong: float
-    low: float | None
-    high: float | None
+    share: Estimate | None
     judged_by: str
     confidence: float
     reason: str
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
-        return asdict(self)
+        low, high = (None, None) if self.share is None else self.share.ends
+        return {name: value for name, value in vars(self).items() if name != "share"} | {"low": low, "high": high}
 
 
 def verdict_of(record: AuditRecord, max_wrong: float) -> Verdict:
@@ -66,28 +70,24 @@ def verdict_of(record: AuditRecord, max_wrong: float) -> Verdict:
     if record.spot_check is not None and record.certified is not None:
         found = record.spot_check
         least = max(found.at_least - found.n_wrong - (found.n_labels - found.n_checked - record.n_left), 0)
-        ends, how = (least / n_graded, record.certified / n_graded), f"spot check, {found}"
-        return _judged(record, max_wrong, ends, "spot check", found.confidence, how)
-    if record.wrong_low is None or record.wrong_high is None or record.says_nothing:
-        why = "there are too few rows" if not record.says_nothing else "the columns say next to nothing about the grade"
-        return Verdict(UNKNOWN, _name(record), max_wrong, None, None, "nothing", record.confidence, f"{why}.")
+        ends = Estimate(math.nan, least / n_graded, record.certified / n_graded, found.confidence)
+        return _judged(record, max_wrong, ends, "spot check", f"spot check, {found}")
+    known = record.finding
+    if known.wrong is None:
+        return Verdict(UNKNOWN, _name(record), max_wrong, None, "nothing", record.confidence, f"{known.phrase}.")
     own = record.settled_wrong
-    ends = (record.wrong_low + own) / n_graded, (record.wrong_high + own) / n_graded
+    low, high = ((end + own) / n_graded for end in known.wrong.ends)
     how = f"{percent(record.confidence)} interval of the estimate"
-    how = "range that the columns allow" if record.is_range else how
+    how = "range that the columns allow" if known.kind == "range" else how
     how += f", {own:.1f} of the settled ones among them" if own >= 0.05 else ""
-    return _judged(record, max_wrong, ends, "estimate", record.confidence, how)
+    return _judged(record, max_wrong, Estimate(math.nan, low, high, record.confidence), "estimate", how)
 
 
-def _judged(
-    record: AuditRecord, max_wrong: float, ends: tuple[float, float], by: str, confidence: float, how: str
-) -> Verdict:
-    low, high = ends
-    answer = PASSED if high <= max_wrong else FAILED if low > max_wrong else UNKNOWN
-    least, most = (_beside(end, max_wrong) for end in ends)
-    share = f"between {least} and {most} of {record.n_graded:,} grades are wrong ({how})"
-    against = f"at most {percent(max_wrong)} may be"
-    return Verdict(answer, _name(record), max_wrong, low, high, by, confidence, f"{share}; {against}.")
+def _judged(record: AuditRecord, max_wrong: float, share: Estimate, by: str, how: str) -> Verdict:
+    answer = PASSED if share.high <= max_wrong else FAILED if share.low > max_wrong else UNKNOWN
+    words = between(share, partial(_beside, limit=max_wrong), f"{record.n_graded:,} grades")
+    reason = f"{words} ({how}); at most {percent(max_wrong)} may be."
+    return Verdict(answer, _name(record), max_wrong, share, by, share.confidence, reason)
 
 
 def _beside(share: float, limit: float) -> str:

@@ -29,7 +29,7 @@ export function percent(share) {
   if (!Number.isFinite(share)) return "–";
   const ofHundred = 100 * share;
   if (ofHundred > 0 && ofHundred < 0.05) return "<0.1%";
-  if (ofHundred > 99.95 && ofHundred < 100) return ">99.9%";
+  if (ofHundred >= 99.95 && ofHundred < 100) return ">99.9%";
   const rounded = Number(ofHundred.toFixed(1));
   const fine = (rounded > 0 && rounded < 10) || (rounded > 99 && rounded < 100);
   return `${ofHundred.toFixed(fine ? 1 : 0)}%`;

@@ -107,17 +107,22 @@ export class Finish {
       make("p", { class: "quiet" }, caption),
       intervals(report),
       ...report.words.map((words) => make("p", {}, words)),
-      report.rate_after === null ? "" : matrix(report, this.model.audit.classes),
+      report.rate_after === null && !report.interval_after ? "" : matrix(report, this.model.audit.classes),
     );
   }
 }
 
-/** Share of wrong labels before and after, each with its interval, on one scale; unknown shares are skipped. */
+/** A share as a percentage; of a range both ends. */
+function shown(rate, ends) {
+  return rate === null ? `${percent(ends[0])} to ${percent(ends[1])}` : percent(rate);
+}
+
+/** Share of wrong labels before and after, each with its interval, on one scale; unknown shares are skipped, a range has no dot. */
 function intervals(report) {
   const both = [["before", report.rate_before, report.interval_before], ["now", report.rate_after, report.interval_after]];
-  const rows = both.filter(([, rate]) => rate !== null);
+  const rows = both.filter(([, rate, ends]) => rate !== null || ends);
   if (!rows.length) return "";
-  const largest = Math.max(...rows.flatMap(([, rate, ends]) => [rate, ...(ends ?? [])]));
+  const largest = Math.max(...rows.flatMap(([, rate, ends]) => [rate ?? 0, ...(ends ?? [])]));
   const top = Math.min(1, Math.max(0.05, Math.ceil(largest * 22) / 20)); // rounded up to 5 %, with a margin
   const x = (share) => 60 + (360 * share) / top;
   const lines = rows.flatMap(([name, rate, ends], at) => {
@@ -125,9 +130,9 @@ function intervals(report) {
     const label = draw("text", { x: 50, y: y + 4, "text-anchor": "end" });
     label.textContent = name;
     const line = draw("line", { x1: x(ends?.[0] ?? rate), x2: x(ends?.[1] ?? rate), y1: y, y2: y, class: `span ${name}` });
-    const number = draw("text", { x: x(rate), y: y - 9, "text-anchor": "middle", class: "number" });
-    number.textContent = percent(rate);
-    return [label, line, draw("circle", { cx: x(rate), cy: y, r: 5, class: `dot ${name}` }), number];
+    const number = draw("text", { x: x(rate ?? (ends[0] + ends[1]) / 2), y: y - 9, "text-anchor": "middle", class: "number" });
+    number.textContent = shown(rate, ends);
+    return [label, line, rate === null ? "" : draw("circle", { cx: x(rate), cy: y, r: 5, class: `dot ${name}` }), number];
   });
   const axis = [draw("line", { x1: 60, x2: 420, y1: 76, y2: 76, class: "axis" })];
   for (const [share, anchor] of [[0, "middle"], [top, "end"]]) {
@@ -135,7 +140,7 @@ function intervals(report) {
     label.textContent = percent(share);
     axis.push(label);
   }
-  const words = `Share of wrong labels: ${rows.map(([name, rate]) => `${name} ${percent(rate)}`).join(", ")}`;
+  const words = `Share of wrong labels: ${rows.map(([name, rate, ends]) => `${name} ${shown(rate, ends)}`).join(", ")}`;
   return draw("svg", { viewBox: "0 0 440 98", class: "intervals", role: "img", "aria-label": words }, ...axis, ...lines);
 }
 

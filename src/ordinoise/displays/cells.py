@@ -1,25 +1,20 @@
-"""The noise matrix as a table of colored cells, for the report and for notebooks."""
+"""The noise matrix as a table of colored cells, for the report and for pictures."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ordinoise._text import escaped, percent, shortened
-
-if TYPE_CHECKING:
-    from ordinoise.noise.record import Noise
+from ordinoise._text import percent, shortened
+from ordinoise.noise import Noise
 
 # More grades than these are shown without intervals, or not at all; round numbers, chosen by eye on the page.
 MOST_WITH_INTERVALS, MOST_SHOWN = 30, 100
 # The strongest color stands for the largest error, or for this share if all are smaller; chosen by eye on the page.
 PALEST = 0.05
-# Red, green and blue of the cells on and off the diagonal, readable on light and dark pages; chosen by eye.
-RIGHT, WRONG = "70, 130, 180", "214, 90, 50"
 
 
 @dataclass(frozen=True)
@@ -85,27 +80,3 @@ def _intervals(noise: Noise) -> Sequence[Sequence[str]] | None:
 def _bare(share: float) -> str:
     """A percentage without the percent sign."""
     return percent(share).rstrip("%") if math.isfinite(share) else ""
-
-
-def matrix_html(noise: Noise, classes: Sequence[str]) -> str:
-    """The matrix as a piece of HTML for notebooks: its source and rate, colored cells, doubts."""
-    table = matrix_table(noise, classes)
-    head = "".join(f"<th>{escaped(name)}</th>" for name in table.names)
-    rows = "".join(
-        f"<tr><th>{escaped(name)}</th>{''.join(map(_html_cell, row))}</tr>"
-        for name, row in zip(table.names, table.rows, strict=False)
-    )
-    if not rows:
-        head, rows = "", f"<tr><td>{len(classes)} grades are too many to show</td></tr>"
-    doubts = "".join(f"<p>in doubt: {escaped(doubt.sentence)}</p>" for doubt in noise.doubts)
-    return (
-        f"<p><strong>Noise, {escaped(noise.words)}</strong></p>"
-        f"<table><thead><tr><th>true, then recorded (%)</th>{head}</tr></thead><tbody>{rows}</tbody></table>{doubts}"
-    )
-
-
-def _html_cell(cell: MatrixCell) -> str:
-    color = RIGHT if cell.is_right else WRONG
-    interval = f"<br><small>{escaped(cell.interval)}</small>" if cell.interval else ""
-    style = f"text-align: right; background: rgba({color}, {0.55 * cell.strength / 100:.2f})"
-    return f'<td style="{style}">{escaped(cell.text)}{interval}</td>'
