@@ -14,6 +14,7 @@ from ordinoise import __version__
 from ordinoise.app.cli._console import compilation_told, console, plain_warnings, printable
 from ordinoise.app.cli._memory import causes, is_short_of_memory, memory_limit, memory_sentence, run_watched
 from ordinoise.app.cli._signals import stop_signals
+from ordinoise.app.cli._streams import drop_rest, steady_streams
 from ordinoise.app.cli.audit import audit
 from ordinoise.app.cli.check import check
 from ordinoise.app.cli.corrupt import corrupt
@@ -64,10 +65,18 @@ def _run_verb(arguments: Sequence[str] | None) -> None:
     """Run a verb until it ends or is told to."""
     with stop_signals() as received:
         try:
-            _run(arguments)
+            with steady_streams() as lost:
+                _run(arguments)
+        except SystemExit as ending:
+            if ending.code or not lost:
+                raise
         finally:
             if received:  # also if the verb ended well, as review does
                 raise SystemExit(128 + received[0])
+    if lost:
+        reason = lost[0].strerror or lost[0]
+        _print_error(f"standard output must be writable, got: {reason}; what was written to files is complete")
+        raise SystemExit(2)
 
 
 def _run(arguments: Sequence[str] | None) -> None:
@@ -82,7 +91,7 @@ def _run(arguments: Sequence[str] | None) -> None:
         _say_stopped()
     except BrokenPipeError:
         # The reader of our output is gone, as in "| head": exit silently, also when Python flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop_rest(sys.stdout)
         raise SystemExit(0) from None
     except SystemExit:
         raise

@@ -90,7 +90,9 @@ def predict(
         spread = ", ".join(f"{grade}: {count:,}" for grade, count in grades.items())
         say(console(), f"{frame.height:,} rows graded ({spread}), written to {out}")
     elif json:
-        sys.stdout.write(frame.write_json() + "\n")
+        from ordinoise.app.cli._streams import print_data
+
+        print_data(frame.write_json() + "\n")
     else:
         _print_csv(frame.write_csv())
 
@@ -98,5 +100,6 @@ def predict(
 def _print_csv(text: str) -> None:
     """Write CSV to standard output: exactly into a file or a pipe, without control characters on a terminal."""
     from ordinoise.app.cli._console import printable
+    from ordinoise.app.cli._streams import print_data
 
-    sys.stdout.write("\n".join(map(printable, text.split("\n"))) if sys.stdout.isatty() else text)
+    print_data("\n".join(map(printable, text.split("\n"))) if sys.stdout.isatty() else text)
