@@ -24,6 +24,8 @@ import argparse
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +40,8 @@ from ordinoise._text import TextTable, markdown
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.gain import verification_gain
 from ordinoise.audit.posterior import posterior
+from ordinoise.classifiers.blend import fit as blend
+from ordinoise.classifiers.blend import mixture
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import Blend
 from ordinoise.datasets import OrdinalDataset, load
@@ -138,32 +142,23 @@ class LinearModel:
         return lambda rows: np.asarray(softmax(network.logits(csr_matrix(rows)), axis=1))
 
 
-@dataclass(eq=False, repr=False)
-class FrontDoor(OrdinalClassifier):
-    """The front door, for several fits to the same records: the blend that trusts them is fitted once."""
-
-    trusting: list[Blend] = field(default_factory=list)
-
-    def _fitted_blend(
-        self, data: Recorded, folds: Ints, seed: int, on_fit: Callable[[], None], start: Blend | None = None
-    ) -> Blend:
-        if start is not None or data.index is not None or len(data.matrices) > 1:
-            return super()._fitted_blend(data, folds, seed, on_fit, start)
-        if not self.trusting:
-            self.trusting.append(super()._fitted_blend(data, folds, seed, on_fit))
-        return self.trusting[0]
-
-
 def front_model(pool: Pool, seed: int) -> Model:
-    """The front door with the noise estimated, and its audit."""
-    trusting, classes = list[Blend](), range(len(pool.matrix))
+    """The front door with the noise estimated, and its audit; the blend that trusts the records is fitted once."""
+    trusting, classes, fit = list[Blend](), range(len(pool.matrix)), mixture.fitted_blend
+
+    def remembered(chosen: Any, data: Recorded, *others: Any, start: Blend | None = None, **options: Any) -> Blend:
+        if start is not None or data.index is not None or len(data.matrices) > 1:
+            return fit(chosen, data, *others, start=start, **options)
+        if not trusting:
+            trusting.append(fit(chosen, data, *others, **options))
+        return trusting[0]
 
     def fitted(known: NDArray[np.bool_]) -> Found:
         rows = np.flatnonzero(known)
         trusted = (rows, pool.true[rows]) if len(rows) else None
-        model = FrontDoor(
-            "mlp", classes=classes, n_rounds=1, n_folds=N_FOLDS, n_jobs=1, random_state=seed, trusting=trusting
-        ).fit(pool.features, pool.recorded, trusted=trusted)
+        model = OrdinalClassifier("mlp", classes=classes, n_rounds=1, n_folds=N_FOLDS, n_jobs=1, random_state=seed)
+        with patch.object(blend, "fitted_blend", remembered):
+            model.fit(pool.features, pool.recorded, trusted=trusted)
         assert model.out_of_fold_ is not None
         audit = issues_from_probabilities(
             model.out_of_fold_, pool.recorded, model.noise_, classes=classes, trusted=trusted

@@ -140,7 +140,7 @@ def test_the_cautious_answer_is_of_the_recorded_label(models: dict[str, OrdinalC
     assert_array_equal(loaded.predict_proba(X), cautious.predict_proba(X))
     assert (loaded.noise_.answer, loaded.noise_.reason) == ("cautious", "asked for")
     assert "cautious" in str(cautious.describe())
-    inner = average(cautious.models_, cautious.weights_, Table(X, cautious.filling_))
+    inner = average(cautious.models_, cautious.weights_, Table(X, cautious.blend_.coding.filling))
     assert_allclose(inner, corrected.predict_proba(X))
 
 

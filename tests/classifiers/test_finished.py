@@ -10,18 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ordinoise.classifiers.blend import mixture
 from ordinoise.classifiers.blend.candidates import Fitted, TreesCandidate
+from ordinoise.classifiers.blend.plan import BlendPlan
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.datasets import synthetic
 
 N_FITS, N_BEFORE = 10, 3  # two candidates in five folds; fits before the interruption
 
 
-@pytest.fixture(autouse=True)
-def _keep_every_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mixture, "FEWEST_KEPT", 0)
-    monkeypatch.setattr(mixture, "LEAST_SECONDS", 0.0)
+class Keeping(OrdinalClassifier):
+    """Keeps every fit of `keeps_from` rows or more, however quick."""
+
+    keeps_from = 0
+
+    def _plan(self) -> BlendPlan:
+        return replace(super()._plan(), keeps_from=self.keeps_from, kept_seconds=0.0)
 
 
 class Fits:
@@ -45,8 +48,8 @@ def fits(monkeypatch: pytest.MonkeyPatch) -> Fits:
     return found
 
 
-def _model() -> OrdinalClassifier:
-    return OrdinalClassifier("boosting", noise=None, n_jobs=1, n_rounds=1, random_state=0)
+def _model() -> Keeping:
+    return Keeping("boosting", noise=None, n_jobs=1, n_rounds=1, random_state=0)
 
 
 def _stopped(folder: Path, fits: Fits) -> tuple[Any, Any]:
@@ -116,9 +119,9 @@ def test_a_place_that_cannot_be_written_costs_nothing_but_the_fits(tmp_path: Pat
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_short_fits_are_not_kept(tmp_path: Path, fits: Fits, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_fits_are_not_kept(tmp_path: Path, fits: Fits) -> None:
     fits.stop = 100
-    monkeypatch.setattr(mixture, "FEWEST_KEPT", 2000)
-    data = synthetic(60, random_state=0)
-    _model().keep_fits(tmp_path / "unfinished").fit(data.features, data.labels)
+    data, model = synthetic(60, random_state=0), _model()
+    model.keeps_from = 2000
+    model.keep_fits(tmp_path / "unfinished").fit(data.features, data.labels)
     assert not (tmp_path / "unfinished").exists()

@@ -16,6 +16,7 @@ from ordinoise.classifiers.blend import candidates, lineup, mixture, table
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.lineup import dense_candidates
 from ordinoise.classifiers.blend.mixture import blend_weights
+from ordinoise.classifiers.blend.plan import BlendPlan
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.estimation import IdentifiabilityWarning
@@ -274,7 +275,7 @@ def test_many_rows_are_left_to_one_head_of_trees_one_network_and_fewer_folds() -
     assert networks[32_001] == ["linear network", "small network"]
     rng = np.random.default_rng(0)
     for n_rows, n_folds in ((800_001, 2), (800_000, 3), (100_000, 4), (32_000, 5)):
-        assert OrdinalClassifier()._folds(np.zeros(n_rows, dtype=np.int64), rng).max() == n_folds - 1
+        assert BlendPlan().folds(np.zeros(n_rows, dtype=np.int64), None, rng).max() == n_folds - 1
 
 
 def test_neither_threads_nor_a_second_fit_change_the_model() -> None:

@@ -8,12 +8,12 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from export.runtime import answers
 from ordinoise import adjacent, corrupt, inverse_decay, load_model
-from ordinoise.classifiers import ordinal
 from ordinoise.classifiers.blend import mixture
 from ordinoise.classifiers.blend.candidates import Fitted, LinearCandidate, NetworkCandidate, TreesCandidate, continued
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import fitted_blend
 from ordinoise.classifiers.blend.models import NetworkModel, TreesModel
+from ordinoise.classifiers.blend.plan import BlendPlan
 from ordinoise.classifiers.blend.table import Filling, Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.datasets import synthetic
@@ -42,45 +42,44 @@ def _recorded(n_rows: int) -> tuple[Recorded, Any]:
     return Recorded(table, ranks, np.ones(n_rows), np.eye(2)[None]), np.arange(n_rows)[None] % 4
 
 
-def test_a_candidate_without_weight_in_the_first_fold_is_not_fitted_to_the_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(mixture, "LARGE_TABLE", 400)
+PLAN = BlendPlan("auto", n_jobs=1, continues_from=0)
+RACING = replace(PLAN, races_from=400)
+
+
+def test_a_candidate_without_weight_in_the_first_fold_is_not_fitted_to_the_others() -> None:
     data, folds = _recorded(400)
     good, bad = Guess(0.9), Guess(0.2)
-    blend = fitted_blend({"good": good, "bad": bad}, data, folds, seed=0, n_jobs=1, drop=True)
+    blend = fitted_blend({"good": good, "bad": bad}, data, folds, RACING, seed=0)
     assert (len(good.fits), len(bad.fits)) == (4, 1)
     assert blend.weights == {"good": 1.0, "bad": 0.0}
     assert set(blend.log_likelihoods) == {"good", "blend"}
     again = {"good": Guess(0.9), "bad": Guess(0.2)}
-    later = fitted_blend(again, data, folds, seed=0, n_jobs=1, drop=True, start=blend)
+    later = fitted_blend(again, data, folds, RACING, seed=0, start=blend)
     assert (len(again["good"].fits), len(again["bad"].fits)) == (4, 0)
     assert later.weights == blend.weights
 
 
 def test_small_tables_and_blends_without_dropping_fit_every_fold() -> None:
     data, folds = _recorded(400)
-    for drop in (True, False):
+    for plan in (PLAN, replace(RACING, learner="blend")):
         bad = Guess(0.2)
-        fitted_blend({"good": Guess(0.9), "bad": bad}, data, folds, seed=0, n_jobs=1, drop=drop)
+        fitted_blend({"good": Guess(0.9), "bad": bad}, data, folds, plan, seed=0)
         assert len(bad.fits) == 4
 
 
-def test_the_seed_of_a_fit_does_not_depend_on_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seed_of_a_fit_does_not_depend_on_the_race() -> None:
     data, folds = _recorded(400)
     plain, raced = Guess(0.9), Guess(0.9)
-    fitted_blend({"bad": Guess(0.2), "good": plain}, data, folds, seed=0, n_jobs=1, drop=True)
-    monkeypatch.setattr(mixture, "LARGE_TABLE", 400)
-    fitted_blend({"bad": Guess(0.2), "good": raced}, data, folds, seed=0, n_jobs=1, drop=True)
+    fitted_blend({"bad": Guess(0.2), "good": plain}, data, folds, PLAN, seed=0)
+    fitted_blend({"bad": Guess(0.2), "good": raced}, data, folds, RACING, seed=0)
     assert plain.fits == raced.fits
 
 
 def test_the_last_candidates_which_take_longest_are_begun_first() -> None:
     data, folds = _recorded(400)
     begun: list[int] = []
-    blend = fitted_blend(
-        {"quick": Guess(0.8, begun), "long": Guess(0.9, begun)}, data, folds, seed=0, n_jobs=1, drop=False
-    )
+    plan = replace(PLAN, learner="blend")
+    blend = fitted_blend({"quick": Guess(0.8, begun), "long": Guess(0.9, begun)}, data, folds, plan, seed=0)
     seeds = np.random.default_rng(0).integers(2**31, size=8).tolist()
     assert begun == seeds[4:] + seeds[:4]
     assert list(blend.models) == ["quick", "long"]
@@ -149,7 +148,8 @@ def test_ordered_trees_and_those_of_verified_rows_are_grown_anew() -> None:
 
 @pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 def test_a_model_with_deconvolved_trees_is_saved_and_exported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(ordinal, "FEW_ROWS", 0)
+    plan = OrdinalClassifier._plan
+    monkeypatch.setattr(OrdinalClassifier, "_plan", lambda model: replace(plan(model), continues_from=0))
     data = synthetic(60, random_state=0)
     recorded = corrupt(data.labels, inverse_decay(4, 0.15), random_state=0)
     model = OrdinalClassifier("boosting", answer="corrected", n_folds=2, n_rounds=1, random_state=0)

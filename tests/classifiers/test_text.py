@@ -64,14 +64,14 @@ def test_a_column_of_text_is_learned_from(model: OrdinalClassifier) -> None:
 def test_n_grams_of_the_held_out_rows_alone_have_no_weight(model: OrdinalClassifier) -> None:
     texts = [*TEXTS[:-4], *(f"zebra {text}" for text in TEXTS[-4:])]
     marked = OrdinalClassifier(**FAST).fit(pl.DataFrame({"text": texts}), STARS)
-    word = marked.reading_.grams[0].positions(["zebra"])[0]
+    word = marked.blend_.coding.reading.grams[0].positions(["zebra"])[0]
     models: Any = marked.models_["linear text"]
     held = [one.coding[0][word] for one in models]
     assert word >= 0
     assert all((weight == 0) or weight > 1 for weight in held)
-    alone = marked.reading_.grams[0].counted(["zebra"]).indices.tolist()
+    alone = marked.blend_.coding.reading.grams[0].counted(["zebra"]).indices.tolist()
     assert alone == [word]
-    assert model.reading_.grams[0].positions(["zebra"]) == [-1]
+    assert model.blend_.coding.reading.grams[0].positions(["zebra"]) == [-1]
 
 
 @pytest.mark.slow
@@ -215,7 +215,7 @@ def test_texts_without_a_word_of_two_letters_are_read_by_their_characters() -> N
     texts = pl.DataFrame({"codes": [" ".join(rng.choice(list("abc"[:grade] + "xyz"), size=8)) for grade in grades]})
     model = OrdinalClassifier(noise=None, text_features=["codes"], random_state=0).fit(texts, grades)
     assert model.learner_ == "mlp"
-    assert [grams.n_columns > 0 for grams in model.reading_.grams] == [False, True]
+    assert [grams.n_columns > 0 for grams in model.blend_.coding.reading.grams] == [False, True]
 
 
 @pytest.mark.slow

@@ -128,7 +128,7 @@ def _texts(model: OrdinalClassifier) -> list[_Player]:
     """One player for each text column, with all kinds of its n-grams and its summary."""
     names = [str(name) for name in getattr(model, "feature_names_in_", range(model.n_features_in_))]
     kinds = [
-        tuple(at for at, block in enumerate(model.reading_.blocks) if block.column == text)
+        tuple(at for at, block in enumerate(model.blend_.coding.reading.blocks) if block.column == text)
         for text in range(len(model.columns_.texts))
     ]
     return [_Player(names[j], (), some) for j, some in zip(model.columns_.texts, kinds, strict=True)]

@@ -340,7 +340,8 @@ class OrdinalBoostingClassifier(TableClassifierBase):
 
     def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
         self.columns_ = columns_from(settings["columns"], self.n_features_in_)
-        self.ensemble_ = ensemble_from(TREES, settings, arrays, self)
+        n_columns, n_classes = self.columns_.n_features(self.n_features_in_), len(self.classes_)
+        self.ensemble_ = ensemble_from(TREES, settings, arrays, n_classes, n_columns, self.columns_.categories)
         if set(arrays) != set(ensemble_state(TREES, self.ensemble_)[1]):
             raise complain("arrays", "be those of the trees", sorted(arrays))
         self.n_iter_, self.validation_curve_ = settings["n_iter"], settings["validation_curve"]

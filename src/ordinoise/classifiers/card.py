@@ -28,6 +28,9 @@ SCORES = {
 }
 """Metrics on the card, in words."""
 MOST_NAMES = 12  # column names that a card lists; chosen by no run
+SCORED_ROWS = 20_000
+"""Rows of a table in parts that scores and prediction sets come from, evenly spaced: each of 500 replicates of the
+noise is a pass over them. A round number, chosen by no run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +186,11 @@ def recorded_counts(y: Any, classes: NDArray[Any]) -> Ints | None:
         return None
     column = y.cpu().numpy() if hasattr(y, "cpu") else y
     return np.bincount(ranks_of("y", column, classes), minlength=len(classes))
+
+
+def evenly(n_rows: int) -> slice:
+    """Every so many rows, about `SCORED_ROWS` of them at most."""
+    return slice(None, None, -(-n_rows // SCORED_ROWS) or 1)
 
 
 def card_scores(evaluation: Evaluation) -> dict[str, dict[str, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -11,35 +11,28 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ordinoise._sparse import is_sparse
-from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_same_length, complain
-from ordinoise.classifiers._progress import fit_progress
+from ordinoise._validation import Floats, Ints, as_choice, as_generator, as_same_length
 from ordinoise.classifiers._table_base import TableClassifierBase
-from ordinoise.classifiers.blend.candidates import CLASS_SHARES, Candidate
+from ordinoise.classifiers.blend.coding import TableCoding
 from ordinoise.classifiers.blend.data import Recorded
-from ordinoise.classifiers.blend.evidence import ENOUGH_VERIFIED, with_first_answer
-from ordinoise.classifiers.blend.finished import FinishedFits, blend_digest
-from ordinoise.classifiers.blend.lineup import FEW_ROWS, usual_folds
-from ordinoise.classifiers.blend.mixture import Blend, average, fitted_blend
-from ordinoise.classifiers.blend.models import DECONVOLUTION_STEPS, Model, NetworkModel, TreesModel
-from ordinoise.classifiers.blend.rated import consensus_of, rated_blend, rated_items
-from ordinoise.classifiers.blend.recorded import noise_estimate, recorded_blend
-from ordinoise.classifiers.blend.scored import candidates, kind_of
-from ordinoise.classifiers.blend.state import restore, state_of
-from ordinoise.classifiers.blend.table import Filling, Reading, Table, sparse_table, text_table
+from ordinoise.classifiers.blend.evidence import logs
+from ordinoise.classifiers.blend.fit import TrainingData, estimated_noise, fit_blend
+from ordinoise.classifiers.blend.fitted import FittedBlend, answered_by
+from ordinoise.classifiers.blend.items import repeated_items
+from ordinoise.classifiers.blend.models import Model
+from ordinoise.classifiers.blend.plan import BlendPlan
+from ordinoise.classifiers.blend.table import Filling, Reading, Table
+from ordinoise.classifiers.card import evenly
 from ordinoise.classifiers.saving import Arrays
 from ordinoise.columns.coding import Columns
-from ordinoise.crossfit import stratified_folds
 from ordinoise.decisions import as_decision
-from ordinoise.estimation.resolution import resolve_noise
-from ordinoise.labels import Verified, as_column, joined_groups, trusted_ranks
+from ordinoise.labels import as_column, joined_groups, trusted_ranks
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
 from ordinoise.threads import one_blas_thread
 
 LEARNERS = ("auto", "mlp", "boosting", "blend")
-SMALL, ROUNDS_WHEN_SMALL = 1000, 2
-"""Below 1000 rows the folds are drawn twice, since a single draw decides too much (decision 0011)."""
+TREES = "ordered trees"
 
 
 @dataclass(eq=False, repr=False)
@@ -124,6 +117,8 @@ class OrdinalClassifier(TableClassifierBase):
         the noise has no inverse or is one matrix per rater.
     curves_ : dict of str to tuple
         Loss of the held-out rows after each epoch or round, for every model of each candidate.
+    blend_ : FittedBlend
+        All of this as one record, and how rows are read.
 
     Notes
     -----
@@ -146,9 +141,7 @@ class OrdinalClassifier(TableClassifierBase):
     """
 
     columns_: Columns = field(init=False)
-    filling_: Filling = field(init=False)
-    reading_: Reading = field(init=False)
-    reads_sparse_: bool = field(init=False)
+    blend_: FittedBlend = field(init=False)
     models_: Mapping[str, tuple[Model, ...]] = field(init=False)
     weights_: Mapping[str, float] = field(init=False)
     selection_: Mapping[str, float] = field(init=False)
@@ -220,21 +213,13 @@ class OrdinalClassifier(TableClassifierBase):
             What each row is a label of, if something may have several labels. All labels of an item are learned
             together, and held out together. Its rows must have the same features.
         """
-        plain, raters, verified, weighted = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
-        rng = as_generator(self.random_state)
-        rated = rated_items(self, plain, items, weighted)
-        if rated is not None:
-            self._keep(rated_blend(self, rated, raters, verified, rng))
-        else:
-            raters = None if items is not None and self._estimates() else raters  # no item has two ratings
-            self.folds_ = self._folds(plain.ranks, rng, plain.groups)
-            self._keep(recorded_blend(self, plain, raters, verified, rng))
+        data, rows = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
+        self._keep(fit_blend(data, self._plan(), as_generator(self.random_state)))
         # Without class weights, which would change the distribution that the scores are about.
-        rows = np.empty((len(as_column("y", y)), 1))
-        weights = self._checked_weights(sample_weight, y, rows, None)
+        weights = self._checked_weights(sample_weight, y, np.empty((len(as_column("y", y)), 1)), None)
+        named = data.raters if data.items is None else None  # a rater who guesses has a matrix without an inverse
         assert self.out_of_fold_ is not None
-        named = raters if rated is None else None  # a rater who guesses has a matrix without an inverse
-        self._keep_out_of_fold(self.out_of_fold_, plain.ranks, named, weights[weighted])
+        self._keep_out_of_fold(self.out_of_fold_, data.rows.ranks, named, weights[rows])
         return self
 
     @one_blas_thread()
@@ -255,24 +240,19 @@ class OrdinalClassifier(TableClassifierBase):
         X, y, sample_weight, trusted, groups, items, raters
             As in `fit`.
         """
-        plain, raters, verified, weighted = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
-        rng = as_generator(self.random_state)
-        rated = rated_items(self, plain, items, weighted)
-        if rated is not None:
-            return consensus_of(self, rated, raters, verified, int(rng.integers(2**31))).noise
-        folds = self._folds(plain.ranks, rng, plain.groups)
-        noise_seed, blend_seed = (int(seed) for seed in rng.integers(2**31, size=2))
-        if not self._estimates():
-            return self._resolved_noise(plain, raters, noise_seed)[0]
-        with fit_progress(self.verbose, self._n_fits(folds, plain)) as on_fit:
-            trusting = self._fitted_blend(plain, folds, blend_seed, on_fit)
-        found = noise_estimate(self, trusting, plain, verified, noise_seed)
-        return with_first_answer(found, verified=verified is not None and len(verified.rows) >= ENOUGH_VERIFIED)
+        data, _ = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
+        return estimated_noise(data, self._plan(), as_generator(self.random_state))
+
+    def _plan(self) -> BlendPlan:
+        return BlendPlan(
+            self.learner, self.noise, self.answer, self.prior_rate, self.decision, self.n_folds, self.n_rounds,
+            self.n_jobs, self.verbose, self._folder,
+        )  # fmt: skip
 
     def _training_data(
         self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any, groups: Any, items: Any
-    ) -> tuple[Recorded, Any, Verified | None, Ints]:
-        """The rows with positive weight: data for the learners, raters, verified rows among them, row numbers."""
+    ) -> tuple[TrainingData, Ints]:
+        """The checked rows with positive weight, and their numbers."""
         features = self._checked_features(X, reset=True)
         self.classes_, ranks = self._checked_labels(y, features.shape[0], self.classes)
         as_choice("learner", self.learner, LEARNERS)
@@ -284,12 +264,80 @@ class OrdinalClassifier(TableClassifierBase):
             as_same_length("raters", len(column := as_column("raters", raters)), "y", len(ranks))
             raters = column[weighted]
         together = joined_groups(groups, items, len(ranks))
-        plain = Recorded(
-            self._training_table(X, features, weighted), ranks[weighted], weights[weighted],
-            np.eye(len(self.classes_))[None], groups=None if together is None else together[weighted],
+        coding, table = TableCoding.of(X, features, self.n_features_in_, self.columns_, weighted)
+        rows = Recorded(
+            table, ranks[weighted], weights[weighted], np.eye(len(self.classes_))[None],
+            groups=None if together is None else together[weighted],
         )  # fmt: skip
         verified = None if trusted is None else trusted_ranks(trusted, self.classes_, len(ranks)).among(weighted)
-        return plain, raters, verified, weighted
+        of_items = None if self.noise is None else repeated_items(rows, items, weighted)
+        if items is not None and of_items is None and self._plan().estimates:
+            raters = None  # no item has two ratings
+        return TrainingData(coding, rows, raters, verified, of_items), weighted
+
+    @classmethod
+    def from_trees(
+        cls,
+        parameters: Mapping[str, Any],
+        models: Sequence[Model],
+        noise: Noise,
+        X: Any,
+        columns: Columns,
+        *,
+        ranks: Ints,
+        folds: Ints,
+        out_of_fold: Floats,
+        recorded_counts: Ints,
+        curves: Sequence[Sequence[float]] = (),
+        reading: Reading | None = None,
+        name: str = TREES,
+    ) -> Self:
+        """A fitted classifier of trees that were grown elsewhere, such as on parts of a table.
+
+        Parameters
+        ----------
+        parameters : mapping
+            Of the classifier; `classes` among them.
+        models : sequence
+            Ordered trees, one per fold.
+        noise : Noise
+            With its answer.
+        X : frame of shape (n_samples, n_features)
+            A sample of the training rows, from which prediction sets and scores come.
+        columns : Columns
+            How the columns of `X` become numbers, by all training rows.
+        ranks, folds, out_of_fold : arrays of n_samples rows
+            Recorded labels, folds, and probabilities of the true label by the model that did not see the row.
+        recorded_counts : int array of shape (n_classes,)
+            Recorded labels of all training rows.
+        curves, reading
+            Losses of the held-out rows of each model; how text is read.
+        name : str
+            What the models are; "class shares" if they have no trees.
+        """
+        model = cls("boosting", **parameters)
+        model._checked_features(X, reset=True)
+        model.columns_, model.classes_ = columns, np.array(parameters["classes"])
+        filling = Filling.of(model._checked_features(X, reset=False), columns.categories)
+        coding = TableCoding(model.n_features_in_, columns, filling, reading or Reading())
+        likelihood = (out_of_fold @ noise.matrix)[np.arange(len(ranks)), ranks]
+        selection, answered = {name: float(logs(likelihood).mean())}, answered_by(noise, out_of_fold)
+        model._keep(
+            FittedBlend(
+                coding, {name: tuple(models)}, {name: 1.0}, noise, selection, folds[None], answered,
+                {name: tuple(curves)},
+            )
+        )  # fmt: skip
+        some = evenly(len(ranks))
+        model._keep_out_of_fold(answered[some], ranks[some], None, np.ones(len(ranks[some])))
+        model.training_facts_["recorded_counts"] = recorded_counts.tolist()
+        return model
+
+    def _keep(self, blend: FittedBlend) -> None:
+        self.blend_, self.noise_, self.columns_ = blend, blend.noise, blend.coding.columns
+        self.models_, self.weights_, self.selection_ = blend.models, blend.weights, blend.selection
+        self.learner_, self.folds_, self.out_of_fold_ = blend.learner, blend.folds, blend.out_of_fold
+        self.curves_ = blend.curves
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class, shape (n_samples, n_classes).
@@ -297,103 +345,17 @@ class OrdinalClassifier(TableClassifierBase):
         Of the true label if ``noise_.answer`` is "corrected", else of the label as it would be recorded.
         """
         check_is_fitted(self, "models_")
-        return self._answered(average(self.models_, self.weights_, self.table_of(X), self.n_jobs))
+        return self.blend_.probabilities(self.table_of(X), self.n_jobs)
 
     def table_of(self, X: Any) -> Table:
         """New rows as the fitted models read them."""
-        features = self._checked_features(X, reset=False)
-        if self.reads_sparse_:
-            return sparse_table(features, self.filling_)
-        return text_table(features, self.filling_, self.reading_, self.columns_.cells(X))
-
-    def _training_table(self, X: Any, features: Any, rows: Ints) -> Table:
-        """The chosen rows for the learners; learns medians, frequent categories and n-grams."""
-        self.reads_sparse_ = is_sparse(features)
-        if self.reads_sparse_:
-            dense = np.empty((len(rows), 0))
-        else:  # a copy of some rows; all of them need none
-            dense = features[rows] if len(rows) < len(features) else np.ascontiguousarray(features)
-        self.filling_ = Filling.of(dense, self.columns_.categories)
-        cells = [[column[row] for row in rows] for column in self.columns_.cells(X)]
-        self.reading_, counts = Reading.of(cells)
-        is_dense = not self.reads_sparse_
-        return Table(dense, self.filling_, counts) if is_dense else sparse_table(features[rows], self.filling_)
-
-    def _answered(self, probabilities: Floats) -> Floats:
-        """What the blend predicts, as the answer has it: a cautious one is of the recorded label."""
-        return probabilities @ self.noise_.matrix if self.noise_.answer == "cautious" else probabilities
-
-    def _resolved_noise(self, plain: Recorded, raters: Any, seed: int) -> tuple[Noise, Ints | None]:
-        return resolve_noise(
-            self.noise, plain.table.columns, plain.ranks, plain.n_classes, raters, seed, groups=plain.groups
-        )
-
-    def _estimates(self) -> bool:
-        return isinstance(self.noise, str) and self.noise == "estimate"
-
-    def _fitted_blend(
-        self, data: Recorded, folds: Ints, seed: int, on_fit: Callable[[], None], start: Blend | None = None
-    ) -> Blend:
-        chosen, drop = self._candidates(data), self.learner == "auto"
-        start = start if len(data.ranks) >= FEW_ROWS else None
-        finished = None
-        if self._folder is not None:
-            before = None if start is None else start.log_likelihoods
-            finished = FinishedFits(self._folder, blend_digest(chosen, data, folds, seed, before), self)
-        return fitted_blend(
-            chosen, data, folds, seed=seed, n_jobs=self.n_jobs, drop=drop, on_fit=on_fit, start=start, finished=finished
-        )
-
-    def _candidates(self, data: Recorded) -> dict[str, Candidate]:
-        return candidates(self.learner, data.table, tuple(self.columns_.categories))
-
-    def _n_fits(self, folds: Ints, data: Recorded) -> int:
-        return len(self._candidates(data)) * sum(int(drawn.max()) + 1 for drawn in folds)
-
-    def _folds(self, ranks: Ints, rng: np.random.Generator, groups: Ints | None = None) -> Ints:
-        """Fold of every row, shape (n_rounds, n_samples)."""
-        wanted = usual_folds(len(ranks)) if self.n_folds is None else as_count("n_folds", self.n_folds, 2)
-        n_folds = min(wanted, len(ranks))
-        usual = ROUNDS_WHEN_SMALL if len(ranks) < SMALL else 1
-        n_rounds = usual if self.n_rounds is None else as_count("n_rounds", self.n_rounds, 1)
-        return np.stack([stratified_folds(ranks, n_folds, rng, groups) for _ in range(n_rounds)])
-
-    def _keep(self, blend: Blend) -> None:
-        self.models_ = {name: models for name, models in blend.models.items() if blend.weights[name] > 0}
-        self.weights_, self.selection_ = dict(blend.weights), dict(blend.log_likelihoods)
-        self.out_of_fold_, self.curves_ = self._answered(blend.out_of_fold), dict(blend.curves)
-        kinds = {kind_of(models[0]) for models in self.models_.values()}
-        self.learner_ = CLASS_SHARES if CLASS_SHARES in self.models_ else "blend" if len(kinds) == 2 else kinds.pop()
+        return self.blend_.coding.table(X, self._checked_features(X, reset=False))
 
     def _add_to_onnx(self, graph: Any) -> str:
-        from ordinoise.export import (
-            average_probabilities,
-            deconvolved_probabilities,
-            dense_features,
-            network_probabilities,
-            tree_probabilities,
-        )
-
-        filling, categories = self.filling_, self.columns_.categories
-        if self.reading_.grams or self.reads_sparse_:
-            raise complain(
-                "model", "read dense columns only to be written as ONNX", "one that reads text or sparse ones"
-            )
-        dense = dense_features(graph, filling.medians, filling.flagged, filling.codes, categories)
-        parts = {}
-        for name, models in self.models_.items():
-            for model in models:
-                if isinstance(model, TreesModel):
-                    part = tree_probabilities(graph, model.ensemble, categories)
-                    if model.records is not None:
-                        part = deconvolved_probabilities(graph, part, model.records, DECONVOLUTION_STEPS)
-                elif isinstance(model, NetworkModel):
-                    part = network_probabilities(graph, model.network, dense)
-                parts[part] = self.weights_[name] / len(models)
-        return average_probabilities(graph, parts, self.noise_.matrix if self.noise_.answer == "cautious" else None)
+        return self.blend_.add_to_onnx(graph)
 
     def _state(self) -> tuple[dict[str, Any], Arrays]:
-        return state_of(self)
+        return self.blend_.state()
 
     def _restore(self, settings: dict[str, Any], arrays: Arrays) -> None:
-        restore(self, settings, arrays)
+        self._keep(FittedBlend.of_state(settings, arrays, self.noise_, self.n_features_in_))

@@ -77,11 +77,11 @@ def word_contributions(
     table, cells = model.table_of(X), model.columns_.cells(X)
     for name, some in zip(("toward", "against"), ranks, strict=True):
         as_same_length(name, len(some), "X", len(table.features))
-    if not model.reading_.grams:
+    if not model.blend_.coding.reading.grams:
         return [[] for _ in ranks[0]]
     pairs = _different(ranks[0], ranks[1], len(model.classes_))
     values = _contributions(model, table, pairs, _shares(model, len(ranks[0]), rows))
-    n_kinds = len(model.reading_.grams)
+    n_kinds = len(model.blend_.coding.reading.grams)
     names = [str(name) for name in getattr(model, "feature_names_in_", range(model.n_features_in_))]
     columns = [names[j] for j in model.columns_.texts]
     return [
@@ -89,7 +89,7 @@ def word_contributions(
             word
             for at, column in enumerate(columns)
             for word in (
-                *_words(column, cells[at][row], _of_row(model.reading_.grams, values[:n_kinds], at, row)),
+                *_words(column, cells[at][row], _of_row(model.blend_.coding.reading.grams, values[:n_kinds], at, row)),
                 Word(column, "", 0, 0, float(values[n_kinds + at][row].sum())),
             )
         ]

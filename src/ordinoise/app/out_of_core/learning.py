@@ -46,7 +46,7 @@ from ordinoise.app.verbs.fit import check_request, noise_of
 from ordinoise.app.verbs.request import Request
 from ordinoise.classifiers.blend.candidates import CLASS_SHARES
 from ordinoise.classifiers.blend.evidence import NOTHING_LEARNED, Evidence, choose, with_first_answer
-from ordinoise.classifiers.grown import evenly
+from ordinoise.classifiers.card import evenly
 from ordinoise.columns.names import as_column
 from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.estimation.score.estimator import noise_from_counts

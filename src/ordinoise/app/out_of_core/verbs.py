@@ -50,7 +50,9 @@ from ordinoise.audit.posterior import PosteriorModel, is_believed
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.candidates import CLASS_SHARES
 from ordinoise.classifiers.blend.evidence import as_answered
-from ordinoise.classifiers.grown import TREES, classifier_of_trees
+from ordinoise.classifiers.blend.models import Model, TreesModel
+from ordinoise.classifiers.blend.scored import ScoredModel
+from ordinoise.classifiers.ordinal import TREES
 from ordinoise.noise import Noise
 
 LABELS = "labels.parquet"
@@ -168,16 +170,19 @@ def _count(noise: Noise, n_graded: int, true: Floats, ranks: Ints, sums: list[An
 
 def _model(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> OrdinalClassifier:
     request, plan = known.request, known.plan
-    texts = (read_reading(folder, False), readers_of(folder)) if plan.columns.texts else None
-    settings = {
+    models: list[Model] = [TreesModel(trees) for trees in learned.models]
+    reading = read_reading(folder, False) if plan.columns.texts else None
+    if reading is not None:
+        models = list(map(ScoredModel, readers_of(folder), models))
+    parameters = {
         "noise": "estimate" if learned.noise.is_estimated else learned.noise.matrix,
         "answer": request.answer, "prior_rate": request.prior_rate, "decision": request.decision,
         "classes": list(plan.classes), "categorical_features": rows.table.categories,
         "text_features": rows.table.texts or None, "n_jobs": request.jobs, "random_state": request.seed,
     }  # fmt: skip
-    return classifier_of_trees(
-        settings, rows.table.features, plan.columns, learned.models, learned.noise, ranks=rows.labelled.ranks,
+    return OrdinalClassifier.from_trees(
+        parameters, models, learned.noise, rows.table.features, plan.columns, ranks=rows.labelled.ranks,
         folds=rows.labelled.folds, out_of_fold=held_out_probabilities(known, learned, rows, folder),
-        recorded_counts=np.array(plan.recorded_counts), curves=learned.curves, texts=texts,
+        recorded_counts=np.array(plan.recorded_counts), curves=learned.curves, reading=reading,
         name=CLASS_SHARES if learned.name == CLASS_SHARES else TREES,
     )  # fmt: skip

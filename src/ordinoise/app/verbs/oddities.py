@@ -18,7 +18,7 @@ MOST_ROWS, MOST_GROUPS = 50, 5  # rows of an oddity that are kept, and groups of
 
 def oddities_of(found: FileAudit) -> tuple[Oddity, ...]:
     """Conflicting near-duplicates, rows unlike all others, and groups whose grades are wrong more or less often."""
-    if found.model.reads_sparse_ or len(found.recorded) < 3:
+    if found.model.blend_.coding.reads_sparse or len(found.recorded) < 3:
         return ()
     table = found.graded_rows
     embedded = np.flatnonzero(np.isin(feature_names(found.model, table), found.table.embedded))

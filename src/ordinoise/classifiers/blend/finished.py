@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,8 @@ import ordinoise
 from ordinoise._files import regular_content, write_whole
 from ordinoise.classifiers.blend.candidates import Candidate, Fitted
 from ordinoise.classifiers.blend.data import Recorded
-from ordinoise.classifiers.blend.state import restored_member, store_member
+from ordinoise.classifiers.blend.state import Shape, restored_member, store_member
 from ordinoise.classifiers.saving import DAMAGE, Arrays
-
-if TYPE_CHECKING:
-    from ordinoise.classifiers.ordinal import OrdinalClassifier
 
 KEY, ABOUT = "fit", "about"
 N_DIGEST = hashlib.sha256().digest_size
@@ -38,13 +35,32 @@ class FinishedFits:
         Made with the first fit that is kept.
     digest : str
         Of everything that decides the result. A fit of other data or other settings has another name and is not seen.
-    model : OrdinalClassifier
-        Its classes and columns check what is read.
+    shape : Shape
+        What is read must fit it.
     """
 
     folder: Path
     digest: str
-    model: OrdinalClassifier
+    shape: Shape
+
+    @classmethod
+    def of(
+        cls,
+        folder: Path,
+        candidates: Mapping[str, Candidate],
+        data: Recorded,
+        folds: NDArray[Any],
+        seed: int,
+        start: Mapping[str, float] | None,
+    ) -> Self:
+        """The fits of these candidates; `start` are the likelihoods of the blend that they start from."""
+        digest = hashlib.sha256(repr((ordinoise.__version__, dict(candidates), seed, start)).encode())
+        for array in _arrays(data, folds):
+            digest.update(repr((array.dtype.str, array.shape, array.strides)).encode())
+            digest.update(array.ravel(order="K").view(np.uint8).data if array.size else b"")
+        n_counts = [some.matrix.shape[1] for some in data.table.counts]
+        shape = Shape(data.n_classes, data.table.features.shape[1], n_counts, data.table.filling.codes)
+        return cls(folder, digest.hexdigest(), shape)
 
     def read(self, name: str, number: int) -> Fitted | None:
         """A fit that was kept; None if there is none, or if its file is damaged."""
@@ -57,7 +73,7 @@ class FinishedFits:
                 return None
             arrays: Arrays = load(content[N_DIGEST:])
             about = json.loads(arrays.pop(ABOUT).tobytes())
-            return Fitted(restored_member(about["member"], arrays, self.model), about["curve"])
+            return Fitted(restored_member(about["member"], arrays, self.shape), about["curve"])
         except (OSError, SafetensorError, *DAMAGE):
             return None
 
@@ -75,21 +91,6 @@ class FinishedFits:
 
     def _path(self, name: str, number: int) -> Path:
         return self.folder / f"{self.digest[:32]}-{re.sub('[^a-z]', '-', name)}-{number}.fit"
-
-
-def blend_digest(
-    candidates: Mapping[str, Candidate],
-    data: Recorded,
-    folds: NDArray[Any],
-    seed: int,
-    start: Mapping[str, float] | None,
-) -> str:
-    """Digest of all that decides the fits of a blend; `start` are the likelihoods of the blend that it starts from."""
-    found = hashlib.sha256(repr((ordinoise.__version__, dict(candidates), seed, start)).encode())
-    for array in _arrays(data, folds):
-        found.update(repr((array.dtype.str, array.shape, array.strides)).encode())
-        found.update(array.ravel(order="K").view(np.uint8).data if array.size else b"")
-    return found.hexdigest()
 
 
 def _arrays(data: Recorded, folds: NDArray[Any]) -> Iterator[NDArray[Any]]:

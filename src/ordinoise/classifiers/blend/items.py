@@ -18,7 +18,7 @@ from ordinoise._validation import Floats, Ints, complain
 from ordinoise.classifiers.blend.data import Recorded, record_matrices
 from ordinoise.classifiers.blend.mixture import Blend
 from ordinoise.decisions import decide
-from ordinoise.labels import Verified, distinct
+from ordinoise.labels import Verified, as_column, distinct
 from ordinoise.noise import Noise
 
 if TYPE_CHECKING:
@@ -187,3 +187,9 @@ class Items:
             likelihood[known[0]] = np.eye(noise.n_classes)[known[1]]
         posterior = likelihood * np.maximum(np.asarray(noise.class_shares), LEAST)
         return Consensus(noise, likelihood, posterior / posterior.sum(axis=1, keepdims=True))
+
+
+def repeated_items(rows: Recorded, items: Any, weighted: Ints) -> Items | None:
+    """The items of the rows with positive weight; None if there are none, or none has two rows."""
+    found = None if items is None else Items.of(rows, as_column("items", items)[weighted])
+    return found if found is not None and found.are_repeated else None

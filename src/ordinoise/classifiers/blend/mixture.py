@@ -18,13 +18,10 @@ from ordinoise.classifiers.blend.candidates import MANY_ROWS, Candidate, Fitted,
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.evidence import FLOOR, logs
 from ordinoise.classifiers.blend.finished import FinishedFits
-from ordinoise.classifiers.blend.lineup import LARGE_TABLE
 from ordinoise.classifiers.blend.models import Model
+from ordinoise.classifiers.blend.plan import BlendPlan
 from ordinoise.classifiers.blend.table import DENSE_ROWS, Table
 from ordinoise.threads import n_workers
-
-FEWEST_KEPT, LEAST_SECONDS = 2000, 0.5
-"""Rows and time from which on a fit is kept in a file: round numbers, well above what the file costs."""
 
 LEAST = 1e-300  # a share of zero would have no logarithm
 PSEUDO_COUNT = 3.0
@@ -84,13 +81,11 @@ def fitted_blend(
     candidates: Mapping[str, Candidate],
     data: Recorded,
     folds: Ints,
+    plan: BlendPlan,
     *,
     seed: int,
-    n_jobs: int | None,
-    drop: bool,
     on_fit: Callable[[], None] = lambda: None,
     start: Blend | None = None,
-    finished: FinishedFits | None = None,
 ) -> Blend:
     """Fit every candidate on all folds but one, and weight the candidates by the likelihood of the held-out rows.
 
@@ -98,20 +93,19 @@ def fitted_blend(
     ----------
     folds : array of shape (n_rounds, n_samples)
         Fold of every row, one line per draw of the folds.
-    drop : bool
-        Whether to drop candidates with a weight below `LEAST_SHARE`: at once those without weight in `start`, or
+    plan : BlendPlan
+        If it drops candidates: those with a weight below `LEAST_SHARE`, at once those without weight in `start`, or
         without it in a large table after the first fold.
     on_fit : callable
         Called after every fit, to show progress.
     start : Blend, optional
-        A blend of the same folds and candidates whose networks are where training begins.
-    finished : FinishedFits, optional
-        Fits that were made already; those that take long are added.
+        A blend of the same folds and candidates whose networks are where training begins, if there are enough rows.
     """
-    work = _Work(candidates, data, folds, seed, n_jobs, on_fit, start, finished)
+    drop, start = plan.drops, start if len(data.ranks) >= plan.continues_from else None
+    work = _Work(candidates, data, folds, seed, plan, on_fit, start)
     kept = [name for name in candidates if start is None or not drop or start.weights[name] > 0]
     # Of many rows the trees take so long, and the networks so short, that a race would leave processors without work.
-    if drop and start is None and LARGE_TABLE <= len(data.ranks) <= MANY_ROWS:
+    if drop and start is None and plan.races_from <= len(data.ranks) <= MANY_ROWS:
         kept = work.race(kept)
     work.fit([task for task in work.tasks if task.name in kept])
     models, out_of_fold, curves = work.models, {name: work.out_of_fold[name] for name in kept}, work.curves
@@ -167,13 +161,15 @@ class _Work:
         data: Recorded,
         folds: Ints,
         seed: int,
-        n_jobs: int | None,
+        plan: BlendPlan,
         on_fit: Callable[[], None],
         start: Blend | None,
-        finished: FinishedFits | None,
     ) -> None:
-        self._candidates, self._data, self._start, self._finished = candidates, data, start, finished
-        self._share, self._n_jobs, self._on_fit = 1 / len(folds), n_jobs, on_fit
+        self._candidates, self._data, self._start, self._plan = candidates, data, start, plan
+        self._share, self._on_fit, self._finished = 1 / len(folds), on_fit, None
+        if plan.folder is not None:
+            before = None if start is None else start.log_likelihoods
+            self._finished = FinishedFits.of(plan.folder, candidates, data, folds, seed, before)
         places = [(drawn, fold) for drawn in folds for fold in range(int(drawn.max()) + 1)]
         seeds = iter(np.random.default_rng(seed).integers(2**31, size=len(candidates) * len(places)).tolist())
         self.tasks = [
@@ -200,7 +196,7 @@ class _Work:
         places = {name: place for place, name in enumerate(self._candidates)}
         tasks = [task for task in tasks if task.number >= len(self.models[task.name])]
         tasks.sort(key=lambda task: -places[task.name])
-        with ThreadPoolExecutor(n_workers(self._n_jobs, max(len(tasks), 1))) as pool:
+        with ThreadPoolExecutor(n_workers(self._plan.n_jobs, max(len(tasks), 1))) as pool:
             for task, (fitted, held_out, found) in zip(tasks, pool.map(for_caller(self._fit), tasks), strict=True):
                 self.models[task.name] = (*self.models[task.name], fitted.model)
                 self.curves[task.name] = (*self.curves[task.name], fitted.curve)
@@ -223,7 +219,7 @@ class _Work:
         if task.number < len(before):
             candidate = continued(candidate, before[task.number], self._data)
         fitted = candidate.fit(self._data, np.flatnonzero(task.drawn != task.fold), held_out, task.seed)
-        is_long = len(task.drawn) >= FEWEST_KEPT and time.monotonic() - begun >= LEAST_SECONDS
+        is_long = time.monotonic() - begun >= self._plan.kept_seconds and len(task.drawn) >= self._plan.keeps_from
         if self._finished is not None and is_long:
             self._finished.write(task.name, task.number, fitted)
         return fitted

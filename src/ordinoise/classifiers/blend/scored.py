@@ -95,8 +95,9 @@ class ScoredCandidate:
         return Fitted(ScoredModel(readers, fitted.model), fitted.curve)
 
 
-def candidates(learner: str, table: Table, categorical: tuple[int, ...]) -> dict[str, Candidate]:
+def candidates(learner: str, table: Table) -> dict[str, Candidate]:
     """The learners that take part, by name, for the columns of this table."""
+    categorical = tuple(table.filling.codes)
     dense = dense_candidates(learner, len(table.features), categorical) if table.features.shape[1] else {}
     if not table.counts:
         return dense
