@@ -100,7 +100,9 @@ def _folder(out: Path) -> Answers:
             found[f"bytes {path.name}"] = path.read_bytes()
         elif path.name == "labels.parquet":
             found[path.name] = pl.read_parquet(sorted(path.iterdir()))
-        elif path.suffix in (".json", ".html"):
+        elif path.suffix == ".json":
+            found[f"bytes {path.name}"] = json.dumps(json.loads(path.read_bytes()), sort_keys=True).encode()
+        elif path.suffix == ".html":
             found[f"bytes {path.name}"] = path.read_bytes()
     return found
 

@@ -89,7 +89,7 @@ class TableReader(Reader):
         return self._mutant(self.whole if kind < 0.8 else [self.drawn(rng)], rng)
 
     def read(self, data: bytes) -> None:
-        from ordinoise.app.tables import graded_table, read_table, read_text, write_table
+        from ordinoise.app.tables import ColumnRoles, graded_table, read_table, read_text, write_table
 
         path = self._written(self.name, data)
         text, typed = read_text(path), read_table(path)
@@ -102,7 +102,7 @@ class TableReader(Reader):
             raise LostError("a table that is written and read again differs")
         if path.read_bytes() != data:
             raise LostError("reading changed the file")
-        graded_table(path, "stars")
+        graded_table(path, ColumnRoles("stars"))
 
 
 class EmbeddingsReader(Reader):

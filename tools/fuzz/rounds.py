@@ -26,12 +26,12 @@ class TasksReader(TableReader):
         return mutations.json_bytes(mutations.changed_json(whole, rng))
 
     def read(self, data: bytes) -> None:
-        from ordinoise.app.tables import graded_table
+        from ordinoise.app.tables import ColumnRoles, graded_table
         from ordinoise.app.tables.ratings import exported_ratings
 
         path = self._written(self.name, data)
         exported_ratings(path, None, None, None)
-        graded_table(path, "stars")
+        graded_table(path, ColumnRoles("stars"))
         if path.read_bytes() != data:
             raise LostError("reading changed the file")
 

@@ -14,7 +14,7 @@ from ordinoise.app.records.audit import read_record
 from ordinoise.app.records.history import Repeat
 from ordinoise.app.rounds.reviewed import Reviewed
 from ordinoise.app.rounds.settled import training_rows, verified_in
-from ordinoise.app.tables import graded_table
+from ordinoise.app.tables import ColumnRoles, graded_table
 from ordinoise.app.verbs.audit import audit_file
 from ordinoise.app.verbs.fit import learn
 
@@ -29,7 +29,7 @@ def _bare(folder: Path, rows: list[int]) -> Path:
 
 def test_grades_are_weighed_by_their_reviewer_and_by_a_second_look(tmp_path: Path) -> None:
     request = request_for(write_graded(tmp_path / "table.csv"))
-    table = graded_table(request.file, "quality", order=request.order)
+    table = graded_table(request.file, ColumnRoles("quality", order=request.order))
     grades = {row: (GRADES[TRUE[row]], "Ada") for row in range(10)}
     once = verified_in(training_rows(request, table, Reviewed(grades).trusted))
     assert once is not None
@@ -49,7 +49,7 @@ def test_models_learn_from_grades_that_a_review_gave_to_rows_without_one(tmp_pat
     bare = list(range(0, 240, 4))
     request = request_for(_bare(tmp_path, bare))
     reviewed = Reviewed({row: (GRADES[TRUE[row]], "Ada") for row in (*bare[:30], 1, 2)})
-    table = graded_table(request.file, "quality", order=request.order)
+    table = graded_table(request.file, ColumnRoles("quality", order=request.order))
     rows = training_rows(request, table, reviewed.trusted)
     assert rows["X"].height == len(rows["y"]) == 180 + 30
     assert rows["y"][180:].tolist() == [GRADES[TRUE[row]] for row in bare[:30]]

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from app.cli.command import run
+from ordinoise.app.tables import ColumnRoles
 from ordinoise.app.tables.graded import graded_table
 from ordinoise.app.tables.text_models import _is_static, text_vectors
 
@@ -52,7 +53,7 @@ def test_vectors_are_those_of_the_model_one_column_after_the_other(static: Path)
 
 
 def test_the_vectors_are_features_of_the_table(static: Path, reviews: Path) -> None:
-    table = graded_table(reviews, "stars", text=["text"], text_model=str(static))
+    table = graded_table(reviews, ColumnRoles("stars", text=["text"]), text_model=str(static))
     assert table.features.columns == ["text", *table.embedded] == ["text", "embedding_1", "embedding_2"]
     assert table.features["embedding_1"][0] == 0  # its text is missing
     assert np.corrcoef(table.features["embedding_1"], table.labels)[0, 1] > 0.8

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ordinoise.app.tables import features_of, graded_table, grades_of, read_table, read_text, write_table
+from ordinoise.app.tables import ColumnRoles, features_of, graded_table, grades_of, read_table, read_text, write_table
 
 Put = Callable[..., Path]
 MIXED = """\
@@ -28,7 +28,7 @@ def mixed(put: Put) -> Path:
 
 
 def test_a_file_is_understood_column_by_column(mixed: Path) -> None:
-    table = graded_table(mixed, "stars")
+    table = graded_table(mixed, ColumnRoles("stars"))
     assert [(column.name, column.kind, column.role) for column in table.columns] == [
         ("id", "number", "ignored"),
         ("size", "number", "feature"),
@@ -46,17 +46,19 @@ def test_a_file_is_understood_column_by_column(mixed: Path) -> None:
 
 
 def test_a_named_column_of_pictures_is_one_whatever_its_cells_look_like(mixed: Path) -> None:
-    found = {column.name: column for column in graded_table(mixed, "stars", image=["name", "size"]).columns}
+    found = {
+        column.name: column for column in graded_table(mixed, ColumnRoles("stars", image=["name", "size"])).columns
+    }
     for name in ("name", "size", "photo"):
         assert (found[name].kind, found[name].role, found[name].note) == ("image", "ignored", "it names pictures")
     with pytest.raises(ValueError, match="image must name columns with no other use, got 'color'"):
-        graded_table(mixed, "stars", image=["color"], ignore=["color"])
+        graded_table(mixed, ColumnRoles("stars", image=["color"], ignore=["color"]))
     with pytest.raises(ValueError, match="image must name columns with no other use, got 'name'"):
-        graded_table(mixed, "stars", image=["name"], text=["name"])
+        graded_table(mixed, ColumnRoles("stars", image=["name"], text=["name"]))
 
 
 def test_features_and_labels_are_those_of_the_graded_rows(mixed: Path) -> None:
-    table = graded_table(mixed, "stars")
+    table = graded_table(mixed, ColumnRoles("stars"))
     assert table.rows.tolist() == [0, *range(2, 34)]
     assert table.labels.tolist()[:3] == [3, 1, 2]
     assert len(table.labels) == table.features.height == 33
@@ -64,7 +66,7 @@ def test_features_and_labels_are_those_of_the_graded_rows(mixed: Path) -> None:
 
 
 def test_words_say_what_was_done(mixed: Path) -> None:
-    assert graded_table(mixed, "stars").messages == (
+    assert graded_table(mixed, ColumnRoles("stars")).messages == (
         "1 row without a grade is ignored.",
         "column 'id' is ignored: it counts the rows.",
         "column 'day' is a feature: days since 1970-01-01 stand for it.",
@@ -74,18 +76,20 @@ def test_words_say_what_was_done(mixed: Path) -> None:
 
 
 def test_there_are_no_messages_where_nothing_was_done(put: Put) -> None:
-    assert graded_table(put("x,y\n5,1\n6,2\n"), "y").messages == ()
-    assert graded_table(put("x,y\n5,1\n6,2\n7,\n8,NA\n"), "y").messages == ("2 rows without a grade are ignored.",)
+    assert graded_table(put("x,y\n5,1\n6,2\n"), ColumnRoles("y")).messages == ()
+    assert graded_table(put("x,y\n5,1\n6,2\n7,\n8,NA\n"), ColumnRoles("y")).messages == (
+        "2 rows without a grade are ignored.",
+    )
 
 
 def test_ignored_columns_are_no_features_whatever_is_wrong_with_them(put: Put) -> None:
-    table = graded_table(put("bad,empty,x,y\ninf,,1,1\n1,,2,2\n"), "y", ignore=["empty", "bad"])
+    table = graded_table(put("bad,empty,x,y\ninf,,1,1\n1,,2,2\n"), ColumnRoles("y", ignore=["empty", "bad"]))
     assert table.features.columns == ["x"]
     assert table.messages == ("column 'bad' is ignored: as requested.", "column 'empty' is ignored: as requested.")
 
 
 def test_cells_of_any_row_are_shown_as_text(mixed: Path) -> None:
-    cells = graded_table(mixed, "stars").text_cells(np.array([2, 1]))
+    cells = graded_table(mixed, ColumnRoles("stars")).text_cells(np.array([2, 1]))
     assert cells == [
         ("3", "4.0", None, None, None, "n3", "p3.png", "1"),
         ("2", None, "false", "2024-01-03", "green", "n2", "p2.png", None),
@@ -93,17 +97,17 @@ def test_cells_of_any_row_are_shown_as_text(mixed: Path) -> None:
 
 
 def test_no_rows_have_no_cells(mixed: Path) -> None:
-    assert graded_table(mixed, "stars").text_cells([]) == []
+    assert graded_table(mixed, ColumnRoles("stars")).text_cells([]) == []
 
 
 def test_a_text_target_takes_the_order_given(put: Put) -> None:
-    table = graded_table(put("x,y\n1,low\n3,high\n2,low\n"), "y", order=["low", "mid", "high"])
+    table = graded_table(put("x,y\n1,low\n3,high\n2,low\n"), ColumnRoles("y", order=["low", "mid", "high"]))
     assert table.classes == ("low", "mid", "high")
     assert table.labels.tolist() == ["low", "high", "low"]
 
 
 def test_the_same_file_read_as_another_gives_the_same_features_and_grades(mixed: Path) -> None:
-    table = graded_table(mixed, "stars")
+    table = graded_table(mixed, ColumnRoles("stars"))
     frame = read_table(mixed)
     labels, rows = grades_of(frame, "stars", table.classes)
     assert features_of(frame[rows], table.columns).equals(table.features)
@@ -118,7 +122,7 @@ def test_a_csv_file_and_its_twins_give_the_same_findings_features_and_labels(
 ) -> None:
     """Whether the twin holds values with types or, as a table of strings, the text of the cells."""
     write_table(read(mixed), mixed.with_suffix(suffix))
-    table, twin = (graded_table(path, "stars", order=order) for path in (mixed, mixed.with_suffix(suffix)))
+    table, twin = (graded_table(path, ColumnRoles("stars", order=order)) for path in (mixed, mixed.with_suffix(suffix)))
     assert twin.columns == table.columns
     assert (twin.classes, twin.messages, twin.categories) == (table.classes, table.messages, table.categories)
     assert twin.features.equals(table.features)
@@ -129,7 +133,7 @@ def test_a_csv_file_and_its_twins_give_the_same_findings_features_and_labels(
 
 
 def test_names_that_look_like_patterns_are_names(put: Put) -> None:
-    table = graded_table(put("^.*$,*,^y$\n1,a,1\n3,b,2\n"), "^y$")
+    table = graded_table(put("^.*$,*,^y$\n1,a,1\n3,b,2\n"), ColumnRoles("^y$"))
     assert table.features.rows(named=True) == [{"^.*$": 1.0, "*": "a"}, {"^.*$": 3.0, "*": "b"}]
     assert table.text_cells([1]) == [("3", "b", "2")]
 
@@ -169,7 +173,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 def test_a_table_that_cannot_be_learnt_from_gets_a_sentence(put: Put, name: str) -> None:
     content, arguments, sentence = REFUSED[name]
     with pytest.raises(ValueError, match=f"^{sentence}"):
-        graded_table(put(content), "y", **arguments)
+        graded_table(put(content), ColumnRoles("y", **arguments))
 
 
 def test_parquet_columns_of_any_type_are_understood(tmp_path: Path) -> None:
@@ -182,7 +186,7 @@ def test_parquet_columns_of_any_type_are_understood(tmp_path: Path) -> None:
         }
     )
     frame.write_parquet(tmp_path / "t.parquet")
-    table = graded_table(tmp_path / "t.parquet", "y")
+    table = graded_table(tmp_path / "t.parquet", ColumnRoles("y"))
     assert table.classes == (1, 2)
     assert table.features.rows() == [("a", 1.0), ("a", 3.0)]
     assert table.text_cells([0]) == [("a", "1", "[1]", "1.0")]
@@ -192,4 +196,4 @@ def test_parquet_columns_of_any_type_are_understood(tmp_path: Path) -> None:
 def test_a_parquet_column_of_nothing_is_refused_as_in_csv(tmp_path: Path) -> None:
     pl.DataFrame({"x": [1, 2], "z": [None, None], "y": [1, 2]}).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(ValueError, match=r"only missing cells in column 'z'; --ignore z skips it$"):
-        graded_table(tmp_path / "t.parquet", "y")
+        graded_table(tmp_path / "t.parquet", ColumnRoles("y"))

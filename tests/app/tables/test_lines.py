@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ordinoise.app.tables import (
+    ColumnRoles,
     graded_table,
     is_lines,
     lines,
@@ -66,7 +67,7 @@ def test_the_rows_of_a_chunk_do_not_show(put: Put, monkeypatch: pytest.MonkeyPat
 
 def test_lists_and_objects_are_ignored_with_a_message(put: Put) -> None:
     rows = [{"x": i % 7, "stars": i % 3, "tags": ["a"] * (i % 2)} for i in range(30)]
-    table = graded_table(put("\n".join(map(json.dumps, rows)), "t.jsonl"), "stars")
+    table = graded_table(put("\n".join(map(json.dumps, rows)), "t.jsonl"), ColumnRoles("stars"))
     assert table.messages == ("column 'tags' is ignored: its cells are lists or objects.",)
     assert table.features.columns == ["x"]
 

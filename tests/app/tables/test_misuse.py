@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ordinoise.app.tables import graded_table
+from ordinoise.app.tables import ColumnRoles, graded_table
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -23,7 +23,7 @@ def _cautions(folder: Path, columns: Mapping[str, Any], target: str = "stars", *
     path = folder / "table.csv"
     path.unlink(missing_ok=True)
     pl.DataFrame(dict(columns)).write_csv(path)
-    return graded_table(path, target, **options).cautions
+    return graded_table(path, ColumnRoles(target, **options)).cautions
 
 
 def test_a_table_of_ratings_is_named_with_its_command(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_columns_that_differ_between_the_grades_of_an_item_are_no_features(tmp_p
         "stars": GRADES,
     }
     pl.DataFrame(columns).write_csv(tmp_path / "table.csv")
-    table = graded_table(tmp_path / "table.csv", "stars", item="item")
+    table = graded_table(tmp_path / "table.csv", ColumnRoles("stars", item="item"))
     roles = {column.name: column.role for column in table.columns}
     assert roles == {"item": "id", "minute": "ignored", "size": "feature", "stars": "target"}
     assert table.items is not None

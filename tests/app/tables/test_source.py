@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 from ordinoise.app.tables import (
+    ColumnRoles,
     delimiter_of,
     digest_of,
     graded_table,
@@ -70,7 +71,7 @@ def test_every_way_of_opening_is_counted(put: Put, opens: Counter[str]) -> None:
 def test_a_text_file_is_opened_once_for_its_table_and_its_digest(tmp_path: Path, content: bytes, opens: Any) -> None:
     (tmp_path / "t.csv").write_bytes(content)
     opens.clear()
-    table = graded_table(tmp_path / "t.csv", "stars")
+    table = graded_table(tmp_path / "t.csv", ColumnRoles("stars"))
     assert opens == {"t.csv": 1}
     assert table.digest == hashlib.sha256(content).hexdigest()
 
@@ -80,7 +81,7 @@ def test_a_parquet_or_feather_file_is_opened_twice(put: Put, tmp_path: Path, suf
     path = tmp_path / f"t{suffix}"
     write_table(read_table(put(CONTENT)), path)
     opens.clear()
-    table = graded_table(path, "stars")
+    table = graded_table(path, ColumnRoles("stars"))
     assert opens == {path.name: 2}
     assert table.digest == hashlib.sha256(path.read_bytes()).hexdigest()
 
@@ -114,7 +115,7 @@ def test_every_column_is_typed_once_and_every_feature_converted_once(put: Put, m
     monkeypatch.setattr("ordinoise.app.tables.reader.typed", counted_typed)
     monkeypatch.setattr(features, "_feature", counted_feature)
     monkeypatch.setattr(target, "_grades", counted_grades)
-    table = graded_table(put(CONTENT), "stars")
+    table = graded_table(put(CONTENT), ColumnRoles("stars"))
     for _ in range(2):
         assert (table.features.width, len(table.labels)) == (4, 40)
     names = ["size", "fresh", "day", "color"]

@@ -14,7 +14,15 @@ from xml.etree import ElementTree
 import polars as pl
 import pytest
 
-from ordinoise.app.tables import graded_table, read_stored, read_table, workbook, workbook_with, write_table
+from ordinoise.app.tables import (
+    ColumnRoles,
+    graded_table,
+    read_stored,
+    read_table,
+    workbook,
+    workbook_with,
+    write_table,
+)
 
 xlsxwriter = pytest.importorskip("xlsxwriter")
 pytest.importorskip("fastexcel")
@@ -79,9 +87,9 @@ def test_the_first_visible_sheet_is_read(tmp_path: Path) -> None:
 def test_a_message_says_which_of_several_visible_sheets_is_read(tmp_path: Path) -> None:
     rows = [ROWS[0], *([row, 1 + row % 3, dt.date(2024, 1, 1 + row % 5), "ab"[row % 2], True] for row in range(20))]
     said = "the sheet 'grades' is read, not 'more'; drag another one to the front to read that."
-    assert graded_table(_workbook(tmp_path / "t.xlsx", rows, hidden=True), "stars").messages[0] == said
+    assert graded_table(_workbook(tmp_path / "t.xlsx", rows, hidden=True), ColumnRoles("stars")).messages[0] == said
     write_table(pl.DataFrame(rows[1:], schema=rows[0], orient="row"), tmp_path / "one.xlsx")
-    assert not any("sheet" in message for message in graded_table(tmp_path / "one.xlsx", "stars").messages)
+    assert not any("sheet" in message for message in graded_table(tmp_path / "one.xlsx", ColumnRoles("stars")).messages)
 
 
 def test_a_table_comes_back_from_a_workbook_with_its_types_and_no_formula(tmp_path: Path) -> None:

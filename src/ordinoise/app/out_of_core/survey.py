@@ -211,10 +211,8 @@ def sample_table(
 ) -> SampleTable:
     """The graded rows among some rows of the table, read by the rules for one file and the facts of all parts."""
     frame = typed_columns(sample.get_columns(), [*survey.kept_as_text, *([request.group] if request.group else [])])
-    found = graded_frame(
-        request.file, Opened(frame, digest), request.target, order=[str(grade) for grade in classes],
-        ignore=request.ignore, rater=request.rater, group=request.group, find=survey.findings,
-    )  # fmt: skip
+    roles = replace(request.roles, order=[str(grade) for grade in classes])
+    found = graded_frame(request.file, Opened(frame, digest), roles, find=survey.findings)
     more = {one.name: getattr(found, one.name) for one in fields(GradedTable)}
     more |= {"frame": found.frame[found.rows], "rows": rows[found.rows], "ungraded": pl.DataFrame(), "classes": classes}
     n_without = survey.n_rows - n_graded

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from ordinoise.app.tables.dialect import NO_HEADER, looks_like_data
 from ordinoise.app.tables.embeddings import check_no_clash, embedded_columns
 from ordinoise.app.tables.misuse import cautions, check_no_copy
 from ordinoise.app.tables.reader import Opened, read_opened
+from ordinoise.app.tables.roles import ColumnRoles
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.columns.features import features_of, findings_of
 from ordinoise.columns.findings import ColumnFindings
@@ -107,89 +108,59 @@ class GradedTable:
 
 def graded_table(
     path: str | Path,
-    target: str,
+    roles: ColumnRoles,
     *,
-    order: Sequence[object] | str | None = None,
-    ignore: Collection[str] = (),
-    text: Collection[str] = (),
-    image: Collection[str] = (),
     embeddings: str | Path | None = None,
     text_model: str | None = None,
     header: bool = True,
-    item: str | None = None,
-    rater: str | None = None,
-    group: str | None = None,
 ) -> GradedTable:
-    """The file at `path`, with grades in the column `target`.
+    """The file at `path`, with grades in one of its columns.
 
     Parameters
     ----------
     path : str or Path
         A file for `read_table`.
-    target : str
-        The column of grades. Rows without a grade are ignored.
-    order : sequence, optional
-        Grades from lowest to highest; required unless they are numbers. It may include grades that no row has.
-    ignore : collection of str
-        Columns that are not features.
-    text : collection of str
-        Columns of free text, whatever their cells look like.
-    image : collection of str
-        Columns that name pictures, whatever their cells look like.
+    roles : ColumnRoles
+        The column of grades, and what else is said of the columns.
     embeddings : str or Path, optional
         A file for `read_embeddings`, with one vector per row of the file; they are features too.
     text_model : str, optional
         A model for `text_vectors`; its vectors of the free text are features too.
     header : bool
         Whether the first row of a CSV file has the names of the columns; otherwise they are column_1, column_2, ...
-    item, rater, group : str, optional
-        Columns that name what a row is a grade of, who gave it, and what it belongs to; none of them is a feature, nor
-        are columns that differ between the grades of an item.
 
     Raises
     ------
     ValueError
         One sentence about what is wrong with the file or the arguments.
     """
-    named = [name for name in (item, rater, group) if name is not None]
-    opened = read_opened(path, header=header, keep_text=(*named, *text, *image))
-    return graded_frame(
-        path, opened, target, order=order, ignore=ignore, text=text, image=image, embeddings=embeddings,
-        text_model=text_model, header=header, item=item, rater=rater, group=group,
-    )  # fmt: skip
+    opened = read_opened(path, header=header, keep_text=roles.kept_as_text)
+    return graded_frame(path, opened, roles, embeddings=embeddings, text_model=text_model, header=header)
 
 
 def graded_frame(
     path: str | Path,
     opened: Opened,
-    target: str,
+    roles: ColumnRoles,
     *,
-    order: Sequence[object] | str | None = None,
-    ignore: Collection[str] = (),
-    text: Collection[str] = (),
-    image: Collection[str] = (),
     embeddings: str | Path | None = None,
     text_model: str | None = None,
     header: bool = False,
-    item: str | None = None,
-    rater: str | None = None,
-    group: str | None = None,
     find: Callable[..., ColumnFindings] = findings_of,
 ) -> GradedTable:
-    """The same of a table that was read; `find` says what a column holds, given the column, its role and a note."""
-    named = {"item": item, "rater": rater, "group": group}
-    ids = {option: name for option, name in named.items() if name is not None}
+    """A table that was read, as `graded_table`; `find` says what a column holds, given it, its role and a note."""
+    target = roles.target
     frame = opened.frame
     is_doubtful = header and looks_like_data(frame.columns)
     if target not in frame.columns and is_doubtful:
         got = f"{target!r}; the columns are {listed(frame.columns)}"
         raise complain("target", "name a column of the file", got, NO_HEADER)
-    classes, labels, rows = graded_rows(frame, target, order)
-    names = {option: names_in(frame, option, name, rows) for option, name in ids.items()}
-    roles = _roles(opened, target, ignore, ids, {"text": text, "image": image})
+    classes, labels, rows = graded_rows(frame, target, roles.order)
+    names = {option: names_in(frame, option, name, rows) for option, name in roles.ids.items()}
+    wanted = roles.of_columns(opened)
     if "item" in names:
-        roles |= _differing(frame[rows], names["item"], roles)
-    columns = tuple(find(frame.get_column(name), *role) for name, role in roles.items())
+        wanted |= _differing(frame[rows], names["item"], wanted)
+    columns = tuple(find(frame.get_column(name), *role) for name, role in wanted.items())
     _check_features(frame, columns, rows, has_more=embeddings is not None)
     check_no_copy(frame, target, columns, labels, rows)
     # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.
@@ -221,29 +192,6 @@ def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray
         got = f"a missing cell of {name!r} in row {row}"
         raise complain(option, "have a value in every graded row", got, "rows are numbered from 0")
     return np.array(texts.to_list())
-
-
-def _roles(
-    opened: Opened, target: str, ignore: Collection[str], ids: Mapping[str, str], kinds: Mapping[str, Collection[str]]
-) -> dict[str, tuple[str, str]]:
-    """The requested role of every column, and the reason for it; `kinds` are the columns said to be text or images."""
-    frame = opened.frame
-    ignored = {as_column("ignore", name, frame.columns) for name in ignore}
-    if target in ignored:
-        raise complain("ignore", "not name the target", repr(target))
-    for option, name in ids.items():
-        if name == target:
-            raise complain(option, "not name the target", repr(target))
-    roles, taken = dict.fromkeys(frame.columns, ("feature", "")), {target, *ignored, *ids.values()}
-    for option, names in kinds.items():
-        wanted = {as_column(option, name, frame.columns) for name in names}
-        if wanted & taken:
-            raise complain(option, "name columns with no other use", repr(sorted(wanted & taken)[0]))
-        roles |= dict.fromkeys(wanted, (option, ""))
-        taken |= wanted
-    roles |= dict.fromkeys(opened.nested, ("ignored", "its cells are lists or objects"))
-    roles |= dict.fromkeys(ignored, ("ignored", "as requested")) | {target: ("target", "")}
-    return roles | {name: ("id", f"it names the {option}s") for option, name in ids.items()}
 
 
 def _differing(

@@ -12,6 +12,7 @@ import polars as pl
 from ordinoise._files import refuse_existing
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_number, complain
 from ordinoise.app.tables import (
+    ColumnRoles,
     GradedTable,
     delimiter_of,
     graded_table,
@@ -74,7 +75,7 @@ def corrupt_file(request: CorruptionRequest, out: Path) -> Corruption:
     as_choice("kind", request.kind, (*KINDS, *BY_ROW))
     refuse_existing("out", out)
     header = not request.no_header
-    table = graded_table(file, target, order=request.order, header=header)
+    table = graded_table(file, ColumnRoles(target, request.order), header=header)
     n_classes = len(table.classes)
     true = ranks_of("target", table.labels, np.asarray(table.classes))
     rng = np.random.default_rng(as_count("seed", request.seed, 0))

@@ -172,19 +172,9 @@ def _table_and_model(
 ) -> tuple[GradedTable, OrdinalClassifier]:
     check_request(request)
     table = graded_table(
-        request.file,
-        request.target,
-        order=request.order,
-        ignore=request.ignore,
-        text=request.text,
-        image=request.image,
-        embeddings=request.embeddings,
-        text_model=request.text_model,
-        item=request.item,
-        rater=request.rater,
-        group=request.group,
+        request.file, request.roles, embeddings=request.embeddings, text_model=request.text_model,
         header=not request.no_header,
-    )
+    )  # fmt: skip
     model = OrdinalClassifier(
         request.learner,
         noise=noise_of(request.noise, len(table.classes)),

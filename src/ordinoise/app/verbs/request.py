@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ordinoise.app.tables.roles import ColumnRoles
 
 # The command line takes its options, defaults and help from these classes: this module must stay quick to import.
 
@@ -95,6 +98,13 @@ class Request(GradedFile):
     seed: int = 0
     jobs: int | None = None
     scheduler: str | None = None
+
+    @property
+    def roles(self) -> ColumnRoles:
+        """What is said of the columns."""
+        from ordinoise.app.tables.roles import ColumnRoles
+
+        return ColumnRoles(**{one.name: getattr(self, one.name) for one in fields(ColumnRoles)})
 
     def settings(self) -> dict[str, Any]:
         """The options that change the result, as plain values for JSON."""
