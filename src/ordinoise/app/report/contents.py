@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 
@@ -14,19 +15,19 @@ from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.report import charts
-from ordinoise.app.report.action import Baseline, Step, baseline_of, steps_of
+from ordinoise.app.report.action import baseline_of, steps_of
 from ordinoise.app.report.axis import ScoreAxis, score_axis, unreachable
-from ordinoise.app.report.certainty import Certainty, certainty_of
-from ordinoise.app.report.matrix import Directions, directions_of
+from ordinoise.app.report.certainty import certainty_of
+from ordinoise.app.report.matrix import directions_of
 from ordinoise.app.report.sentences import (
-    ScoreLine,
     directions_in_words,
+    matrix_in_words,
     progress_lines,
     score_lines,
     scores_words,
     summary,
 )
-from ordinoise.app.report.suspects import SuspectTable, suspect_table
+from ordinoise.app.report.suspects import suspect_table
 from ordinoise.app.report.svg import Chart
 from ordinoise.app.report.words import (
     count,
@@ -38,7 +39,7 @@ from ordinoise.app.report.words import (
     number,
     shortened,
 )
-from ordinoise.displays.cells import MatrixTable, matrix_table
+from ordinoise.displays.cells import matrix_table
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.evaluation import Evaluation
 from ordinoise.scoring.reliability import Reliability, reliability_curve
@@ -107,84 +108,53 @@ class Findings:
     options: Sequence[str] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Contents:
-    """Everything that the template shows; a chart is None if there is nothing to draw."""
-
-    findings: Findings
-    sections: Mapping[str, str]
-    file_name: str
-    names: Sequence[str]
-    lead: Sequence[str]
-    gauge: Mapping[str, float]
-    matrix: MatrixTable
-    directions: Directions
-    directions_chart: Chart | None
-    directions_words: str
-    certainty: Certainty
-    reliability_chart: Chart | None
-    reliability_words: str
-    score_lines: Sequence[ScoreLine]
-    scores_chart: Chart | None
-    axis_chart: Chart
-    axis_words: str
-    weights_words: str
-    curves_chart: Chart | None
-    suspects: SuspectTable
-    progress: Sequence[tuple[str, ...]]
-    steps: Sequence[Step]
-    oddity_titles: Mapping[str, str]
-    baseline: Baseline
-    settings: Mapping[str, str]
-    most_columns: int
+def sections_of(record: AuditRecord) -> dict[str, str]:
+    """Names and titles of the sections that have contents."""
+    has_matrix = record.finding.shows_matrix
+    contents = {"progress": record.rounds, "oddities": record.oddities, "directions": has_matrix, "matrix": has_matrix}
+    return {name: title for name, title in SECTIONS.items() if contents.get(name, True)}
 
 
-def contents_of(findings: Findings) -> Contents:
-    """The contents of the page that shows `findings`."""
-    record = findings.record
+def contents_of(findings: Findings) -> dict[str, Any]:
+    """What the template shows, by name; a chart is None if there is nothing to draw."""
+    record, scores = findings.record, findings.scores
     directions = directions_of(record.noise)
     way = directions_in_words(record, directions)
     step = max(1, math.ceil(len(findings.recorded) / MOST_ROWS))
     reliability, axis = _reliability(findings, step), _score_axis(findings, step)
     calibration, thresholds = _calibration_words(reliability), _threshold_words(axis, record.classes)
     curves = {name: losses for name, losses in findings.curves.items() if np.isfinite(losses).any()}
-    measured = findings.scores.scores
-    baseline = baseline_of(findings.recorded, record.classes, list(measured))
-    return Contents(
-        findings=findings,
-        sections={name: title for name, title in SECTIONS.items() if name not in _absent(record)},
-        file_name=shortened(PurePath(record.source).name or record.source, 80),
-        names=[shortened(name) for name in record.classes],
-        lead=summary(record, findings.scores, directions, baseline),
-        gauge=_gauge(findings),
-        matrix=matrix_table(record.noise, record.classes),
-        directions=directions,
-        directions_chart=charts.directions_chart(directions, record.classes, way) if directions.wrong > 0 else None,
-        directions_words=way,
-        certainty=certainty_of(record),
-        reliability_chart=charts.reliability_chart(reliability, calibration) if reliability else None,
-        reliability_words=calibration,
-        score_lines=score_lines(measured),
-        scores_chart=charts.scores_chart(measured, scores_words(measured)) if measured else None,
-        axis_chart=charts.score_axis_chart(axis, record.classes, thresholds, _axis_caption(step)),
-        axis_words=thresholds,
-        weights_words=_weights_words(findings.weights),
-        curves_chart=_curves_chart(curves) if curves else None,
-        suspects=suspect_table(record),
-        progress=progress_lines(record),
-        steps=steps_of(record, findings.folder, findings.options),
-        oddity_titles=ODDITIES,
-        baseline=baseline,
-        settings=shown_settings(record.settings),
-        most_columns=MOST_COLUMNS,
-    )
-
-
-def _absent(record: AuditRecord) -> set[str]:
-    """Sections without content."""
-    has_matrix = record.finding.shows_matrix
-    contents = {"progress": record.rounds, "oddities": record.oddities, "directions": has_matrix, "matrix": has_matrix}
-    return {name for name, content in contents.items() if not content}
+    baseline = baseline_of(findings.recorded, record.classes, list(scores.scores))
+    return {
+        "record": record,
+        "finding": record.finding,
+        "scores": scores,
+        "file_name": shortened(PurePath(record.source).name or record.source, 80),
+        "names": [shortened(name) for name in record.classes],
+        "lead": summary(record, scores, directions, baseline),
+        "gauge": _gauge(findings),
+        "matrix": matrix_table(record.noise, record.classes),
+        "matrix_words": matrix_in_words(record),
+        "directions": directions,
+        "directions_chart": charts.directions_chart(directions, record.classes, way) if directions.wrong > 0 else None,
+        "directions_words": way,
+        "certainty": certainty_of(record),
+        "reliability_chart": charts.reliability_chart(reliability, calibration) if reliability else None,
+        "reliability_words": calibration,
+        "score_lines": score_lines(scores.scores),
+        "scores_chart": charts.scores_chart(scores.scores, scores_words(scores.scores)) if scores.scores else None,
+        "axis_chart": charts.score_axis_chart(axis, record.classes, thresholds, _axis_caption(step)),
+        "axis_words": thresholds,
+        "weights_words": _weights_words(findings.weights),
+        "curves_chart": _curves_chart(curves) if curves else None,
+        "suspects": suspect_table(record),
+        "progress": progress_lines(record),
+        "steps": steps_of(record, findings.folder, findings.options),
+        "oddity_titles": ODDITIES,
+        "baseline": baseline,
+        "settings": shown_settings(record.settings),
+        "most_columns": MOST_COLUMNS,
+    }
 
 
 def _gauge(findings: Findings) -> Mapping[str, float]:

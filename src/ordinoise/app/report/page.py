@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from ordinoise._files import write_whole
 from ordinoise._text import percent
 from ordinoise.app.report import words
-from ordinoise.app.report.contents import Findings, contents_of
+from ordinoise.app.report.contents import Findings, contents_of, sections_of
 from ordinoise.app.report.svg import ON_DARK, ON_LIGHT, grade_colors
 
 
@@ -25,22 +26,23 @@ def write_report(path: Path, findings: Findings) -> None:
 
 def report_html(findings: Findings) -> str:
     """The report as HTML; the same findings give the same text."""
-    contents, record = contents_of(findings), findings.record
+    record = findings.record
     return rendered(
-        "report.html.j2", findings.heading, record.ordinoise, contents.sections, len(record.classes), contents
-    )
+        "report.html.j2", findings.heading, record.ordinoise, sections_of(record), len(record.classes),
+        contents_of(findings),
+    )  # fmt: skip
 
 
 def rendered(
-    template: str, heading: str, version: str, sections: Mapping[str, str], n_classes: int, contents: object
+    template: str, heading: str, version: str, sections: Mapping[str, str], n_classes: int, contents: Mapping[str, Any]
 ) -> str:
-    """A page of this package: a template that fills the common frame."""
+    """A page of this package: a template that fills the common frame with its contents."""
     return str(
         _environment().get_template(template).render(
+            **contents,
             heading=heading,
             version=version,
             sections=sections,
-            contents=contents,
             style=_part("report.css") + _grade_variables(n_classes),
             script=_part("report.js"),
             script_hash=_hash(_part("report.js")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -14,8 +14,7 @@ from ordinoise.app.report.contents import shown_settings
 from ordinoise.app.report.page import rendered
 from ordinoise.app.report.rater_charts import agreement_chart, raters_chart
 from ordinoise.app.report.rater_words import MEASURES, advice, agreement_words, doubt_lines, habit_words, known
-from ordinoise.app.report.suspects import MOST_IN_STRIP, CellText, SuspectColumn, cut_cells, shown_column
-from ordinoise.app.report.svg import Chart
+from ordinoise.app.report.suspects import MOST_IN_STRIP, CellText, cut_cells, shown_column
 from ordinoise.app.report.words import count, counted, number, printable, shortened
 
 # Most raters in the picture and in the table, small matrices and their cells together, items, columns of an item;
@@ -67,29 +66,6 @@ class ItemRow:
     cells: tuple[CellText, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class RatersContents:
-    """Everything that the template shows; a chart is None if there is nothing to draw."""
-
-    record: RatersRecord
-    file_name: str
-    names: Sequence[str]
-    lead: Sequence[str]
-    agreement_words: str
-    agreement_chart: Chart | None
-    agreement_lines: Sequence[tuple[str, str, str, str]]
-    habit_words: str
-    raters_chart: Chart | None
-    rater_lines: Sequence[Mapping[str, Any]]
-    matrices: Sequence[SmallMatrix]
-    columns: Sequence[SuspectColumn]
-    items: Sequence[ItemRow]
-    grades: Sequence[int]
-    doubts: Sequence[tuple[str, str]]
-    advice: Sequence[tuple[str, str]]
-    settings: Mapping[str, str]
-
-
 def write_raters_report(path: Path, record: RatersRecord, counts: Counts) -> None:
     """Write the report on several raters as one HTML file."""
     heading = f"Raters of {PurePath(record.source).name}"
@@ -98,33 +74,33 @@ def write_raters_report(path: Path, record: RatersRecord, counts: Counts) -> Non
     write_whole(path, page.encode())
 
 
-def contents_of(record: RatersRecord, counts: Counts) -> RatersContents:
-    """The contents of the page that shows a record."""
+def contents_of(record: RatersRecord, counts: Counts) -> dict[str, Any]:
+    """What the template shows of a record, by name; a chart is None if there is nothing to draw."""
     measures, habits = known(record), habit_words(record)
     titles = {name: title for name, (title, _) in MEASURES.items()}
     agreed = agreement_words(record)
     most = sorted(record.raters, key=lambda line: (-line["n_labels"], str(line["rater"])))
     pictured = sorted(most[:MOST_IN_PICTURE], key=lambda line: -line["severity"]) if record.n_raters else []
     rows = _item_rows(record)
-    return RatersContents(
-        record=record,
-        file_name=shortened(PurePath(record.source).name or record.source, 80),
-        names=[shortened(name) for name in record.classes],
-        lead=_lead(record, counts),
-        agreement_words=agreed,
-        agreement_chart=agreement_chart(measures, titles, agreed) if measures else None,
-        agreement_lines=[(*MEASURES[name], number(one.value), one.span(number)) for name, one in measures.items()],
-        habit_words=habits,
-        raters_chart=raters_chart(pictured, habits, _raters_caption(record)) if pictured else None,
-        rater_lines=most[:MOST_LISTED],
-        matrices=_small_matrices(record, [str(line["rater"]) for line in most]),
-        columns=[shown_column(column) for column in record.columns[:MOST_COLUMNS]],
-        items=rows,
-        grades=sorted({row.rank for row in rows}),
-        doubts=doubt_lines(record),
-        advice=advice(record),
-        settings=shown_settings(record.settings),
-    )
+    return {
+        "record": record,
+        "file_name": shortened(PurePath(record.source).name or record.source, 80),
+        "names": [shortened(name) for name in record.classes],
+        "lead": _lead(record, counts),
+        "agreement_words": agreed,
+        "agreement_chart": agreement_chart(measures, titles, agreed) if measures else None,
+        "agreement_lines": [(*MEASURES[name], number(one.value), one.span(number)) for name, one in measures.items()],
+        "habit_words": habits,
+        "raters_chart": raters_chart(pictured, habits, _raters_caption(record)) if pictured else None,
+        "rater_lines": most[:MOST_LISTED],
+        "matrices": _small_matrices(record, [str(line["rater"]) for line in most]),
+        "columns": [shown_column(column) for column in record.columns[:MOST_COLUMNS]],
+        "items": rows,
+        "grades": sorted({row.rank for row in rows}),
+        "doubts": doubt_lines(record),
+        "advice": advice(record),
+        "settings": shown_settings(record.settings),
+    }
 
 
 def _lead(record: RatersRecord, counts: Counts) -> list[str]:

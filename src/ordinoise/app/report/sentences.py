@@ -144,6 +144,14 @@ def directions_in_words(record: AuditRecord, directions: Directions) -> str:
     return f"{counts}. Apart from rare grades, {extremes}."
 
 
+def matrix_in_words(record: AuditRecord) -> str:
+    """Where the noise matrix comes from."""
+    found = record.finding
+    if found.kind == "too few rows":
+        return f"{found.sentences[0]} So the labels are used as they are."
+    return found.origin or "It was estimated from these rows."
+
+
 def how_good(scores: Evaluation, baseline: Baseline | None = None, *, is_known: bool = True) -> list[str]:
     """The mean absolute error on the recorded labels beside the baseline and, if the noise is known, on clean ones."""
     score = scores.scores.get("mean_absolute_error")
