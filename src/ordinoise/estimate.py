@@ -75,7 +75,8 @@ class Estimate:
 
     def times(self, factor: float) -> Estimate:
         """The estimate of so many times the number: of a count for a share, of a share for a count."""
-        return Estimate(factor * self.value, factor * self.low, factor * self.high, self.confidence)
+        low, high = sorted(factor * end for end in self.ends)
+        return Estimate(factor * self.value, low, high, self.confidence)
 
     def span(self, form: Form = ".2f", between: str = " to ") -> str:
         """The ends as text."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import ordinoise
 from ordinoise._validation import Ints
+from ordinoise.estimate import Estimate
 from ordinoise.labels import ranks_of
 from ordinoise.noise import Noise
 from ordinoise.scoring.evaluation import Evaluation
@@ -127,9 +128,9 @@ class ModelCard:
             return "Scores: none; no rows were held out."
         lines = ["Scores on clean labels, estimated from recorded labels of held-out rows:"]
         for metric, score in self.scores.items():
-            reach = f" ({score['low']:.3f} to {score['high']:.3f})" if "low" in score else ""
+            clean = Estimate(*(score.get(part, np.nan) for part in ("value", "low", "high")))
             observed = f"; {score['observed']:.3f} as recorded" if "observed" in score else ""
-            lines.append(f"  {SCORES.get(metric, metric)}: {score.get('value', np.nan):.3f}{reach}{observed}")
+            lines.append(f"  {SCORES.get(metric, metric)}: {clean:.3f}{observed}")
         return "\n".join(lines)
 
     def _sets(self) -> str:

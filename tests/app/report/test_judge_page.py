@@ -39,6 +39,15 @@ def test_the_lead_names_the_best_system_and_what_is_clear() -> None:
     assert lead(alone).startswith("People would give these outputs")
 
 
+def test_a_system_that_nobody_graded_stands_in_the_table_with_a_dash() -> None:
+    rng = np.random.default_rng(0)
+    human, system = rng.integers(0, 3, 900), np.array(["a", "b", "c"]).repeat(300)
+    people = [int(grade) if row % 3 and row < 600 else None for row, grade in enumerate(human)]
+    found = judge(corrupt(human, inverse_decay(3, 0.1), random_state=1), people, system, random_state=0)
+    assert [one.human_mean is None for one in found.systems] == [False, False, True]
+    assert '<td class="num">–</td>' in judge_html("scores.csv", found)  # noqa: RUF001
+
+
 @pytest.mark.slow
 def test_many_systems_stay_a_small_page_that_says_what_is_left_out() -> None:
     page = judge_html("scores.csv", judgment(45, 900))

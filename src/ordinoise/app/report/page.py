@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from ordinoise._files import write_whole
-from ordinoise._text import percent
+from ordinoise._text import NOTHING, percent
 from ordinoise.app.report import words
 from ordinoise.app.report.contents import Findings, contents_of, sections_of
 from ordinoise.app.report.svg import ON_DARK, ON_LIGHT, grade_colors
@@ -57,6 +57,8 @@ def _environment() -> Environment:
     )
     filters = (words.count, words.counted, percent, words.number, words.shortened, words.printable)
     environment.filters.update({one.__name__: one for one in filters})
+    environment.filters["estimate"] = lambda one: NOTHING if one is None else one.words(words.number)
+    environment.filters["ends"] = lambda one: one.span(words.number)
     return environment
 
 

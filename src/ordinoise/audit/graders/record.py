@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import narwhals as nw
@@ -13,6 +14,7 @@ from ordinoise._frames import installed_library
 from ordinoise._text import TextTable, hypertext, number, plain
 from ordinoise.estimate import Estimate
 
+TENTHS = partial(number, decimals=1)
 LEAST_ROWS = 10.0  # effective rows below which nothing is said of a grader; a round number, chosen by no run
 MOST_TOLD = 0.9  # share of an assignment told by the columns above which nobody can be compared; chosen by no run
 ROWS_OF_A_SPREAD = 100.0  # effective rows from which on a spread is said; below it correlates .5 with the truth
@@ -121,24 +123,23 @@ class GraderEffects:
     def _of(self, effect: GraderEffect) -> list[str]:
         said = []
         if effect.differs:
-            way = "higher" if effect.shift.value > 0 else "lower"
-            ends = _ends(effect.shift, effect.shift.value > 0)
-            size = number(abs(effect.shift.value), 1)
-            said.append(f"{effect.grader} grades {size} {way} than the others on comparable rows ({ends}).")
+            way, sign = ("higher", 1) if effect.shift.value > 0 else ("lower", -1)
+            size = effect.shift.times(sign)
+            said.append(
+                f"{effect.grader} grades {number(size.value, 1)} {way} than the others on comparable rows "
+                f"({size.span(TENTHS)})."
+            )
             if not self.is_by_lot:
                 said.append(
                     f"Rows were not given out at random: those of {effect.grader} are expected at grade "
                     f"{number(effect.expected + 1, 1)} (the lowest is 1), the others' at "
                     f"{number(effect.expected_of_others + 1, 1)}. If reasons that no column shows weigh as much as "
-                    f"those that do, {number(effect.second_range.low, 1)} to {number(effect.second_range.high, 1)}."
+                    f"those that do, {effect.second_range.span(TENTHS)}."
                 )
         if effect.spread.low > 1 or effect.spread.high < 1:
-            times, low, high = (
-                number(each, 1) for each in (effect.spread.value, effect.spread.low, effect.spread.high)
-            )
             said.append(
-                f"Grades of {effect.grader} scatter {times} times as much around what the columns tell "
-                f"({low} to {high})."
+                f"Grades of {effect.grader} scatter {number(effect.spread.value, 1)} times as much around what the "
+                f"columns tell ({effect.spread.span(TENTHS)})."
             )
         return said
 
@@ -170,9 +171,9 @@ class GraderEffects:
         rows = tuple(
             (
                 str(effect.grader), f"{effect.n_rows:,}",
-                _signed(effect.shift) if effect.is_comparable else "too few rows to tell",
-                _span(effect.second_range) if effect.is_comparable and not self.is_by_lot else "",
-                "" if math.isnan(effect.spread.value) else f"{number(effect.spread.value)} ({_span(effect.spread)})",
+                effect.shift.words(number) if effect.is_comparable else "too few rows to tell",
+                effect.second_range.span(number) if effect.is_comparable and not self.is_by_lot else "",
+                "" if math.isnan(effect.spread.value) else effect.spread.words(number),
             )
             for effect in self.effects
         )  # fmt: skip
@@ -182,19 +183,6 @@ class GraderEffects:
             rows,
             tuple(self.sentences),
         )
-
-
-def _ends(shift: Estimate, is_higher: bool) -> str:
-    low, high = (shift.low, shift.high) if is_higher else (-shift.high, -shift.low)
-    return f"{number(low, 1)} to {number(high, 1)}"
-
-
-def _span(estimate: Estimate) -> str:
-    return f"{number(estimate.low)} to {number(estimate.high)}"
-
-
-def _signed(estimate: Estimate) -> str:
-    return f"{number(estimate.value)} ({_span(estimate)})"
 
 
 def _without_nan(value: Any) -> Any:
