@@ -21,10 +21,9 @@ from ordinoise import corrupt, inverse_decay
 from ordinoise._text import TextTable, markdown
 from ordinoise._validation import Ints
 from ordinoise.app.records.audit import read_record
-from ordinoise.app.records.plan import read_plans, repeats_of
+from ordinoise.app.records.plan import read_plans
 from ordinoise.app.review.decisions import open_decisions
-from ordinoise.app.review.repeats import repeated
-from ordinoise.app.rounds.reviewed import settled_in
+from ordinoise.app.rounds.history import history_in
 from ordinoise.datasets import OrdinalDataset, load
 from studies.rounds import reviewed
 from studies.tour import Tour, main
@@ -53,8 +52,7 @@ class Reviewer:
     def decide(self, folder: Path) -> int:
         """Decide rightly where two looks differ; their number."""
         record = read_record(folder)
-        with open_decisions(folder, record) as store:
-            looks = repeated(store.history(), repeats_of(read_plans(folder, record)))
+        looks = history_in(folder, record).repeats[len(record.repeats) :]
         differing = [one.row for one in looks if one.is_differing]
         self._store(folder, {row: int(self.true[row]) for row in differing})
         return len(differing)
@@ -91,7 +89,7 @@ def write_ratings(folder: Path, data_dir: Path | None) -> tuple[Ints, int]:
 def wrong_left(folder: Path, true: Ints) -> tuple[int, int]:
     """Wrong grades that nobody settled yet, and settled ones that are wrong."""
     record = read_record(folder)
-    settled = {row: record.classes.index(grade) for row, (grade, _) in settled_in(folder, record).items()}
+    settled = {one.row: record.classes.index(one.grade) for one in history_in(folder, record).settled}
     given = pl.read_csv(Path(record.source))["stars"].to_numpy() - 1
     open_rows = np.setdiff1d(np.arange(len(true)), list(settled))
     own = sum(grade != true[row] for row, grade in settled.items())

@@ -24,7 +24,8 @@ from safetensors.numpy import load_file
 
 from ordinoise import OrdinalClassifier, corrupt
 from ordinoise.app.out_of_core.verbs import audit_parts, fit_parts
-from ordinoise.app.rounds.reviewed import Reviewed
+from ordinoise.app.records.history import Settled
+from ordinoise.app.rounds.history import History
 from ordinoise.app.verbs.audit import audit_file
 from ordinoise.app.verbs.fit import FileAudit, estimate
 from ordinoise.app.verbs.model import fit_file, predict_file
@@ -178,8 +179,8 @@ def verified_case(folder: Path) -> Answers:
         **_model(model, folder / "arrays"),
     }
     file = _csv(folder, frame)
-    reviewed = Reviewed({int(row): (str(GRADES[true[row]]), "Ann") for row in rows[:20]})
-    found, _ = fit_file(_request(file, learner="mlp"), folder / "fit", reviewed=reviewed)
+    settled = (Settled(int(row), str(labels[row]), str(GRADES[true[row]]), "Ann") for row in rows[:20])
+    found, _ = fit_file(_request(file, learner="mlp"), folder / "fit", history=History(tuple(settled)))
     of_fit = _audit(found, folder / "fit") | {"predictions": predict_file(folder / "fit", file, confidence=0.8)}
     return answers | {f"reviewed {name}": one for name, one in of_fit.items()}
 

@@ -14,9 +14,10 @@ import polars as pl
 import pytest
 
 from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.history import Settled
 from ordinoise.app.records.plan import read_plans
 from ordinoise.app.review import open_decisions
-from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.rounds.history import history_for
 from ordinoise.app.verbs.model import predict_file
 from ordinoise.app.verbs.request import Request
 from tools import golden
@@ -70,5 +71,6 @@ def test_a_kept_audit_opens_with_its_review(kept: Path) -> None:
     assert [plan.is_spot_check for plan in read_plans(kept / "audit", record)] == [True]
     with open_decisions(kept / "audit", record) as store:
         assert len(store.history()) == 3
-    reviewed = reviewed_grades(kept / "audit", Request(kept / "table.csv", target="grade"))
-    assert reviewed.grades == {one.row: (one.suggested, "Ann") for one in record.suspects[:2]}
+    history = history_for(kept / "audit", Request(kept / "table.csv", target="grade"))
+    expected = {one.row: Settled(one.row, one.recorded, one.suggested, "Ann") for one in record.suspects[:2]}
+    assert {one.row: one for one in history.settled} == expected

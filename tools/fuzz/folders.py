@@ -221,13 +221,14 @@ class DecisionsReader(DatabaseReader):
 
     def read(self, data: bytes) -> None:
         from ordinoise.app.review import DecisionStore
+        from ordinoise.app.review.settled import settled_rows
 
         path = self.fresh(data)
         with DecisionStore(path) as store:
             before = store.history()
             event = store.decide("Ann", 4, CLASSES[0])
             store.states()
-            store.trusted()
+            settled_rows(store.history(), (), ())
         with sqlite3.connect(path) as connection:
             ids = {found for (found,) in connection.execute("SELECT id FROM events")}
         connection.close()

@@ -11,7 +11,7 @@ from app.cli.graded import GRADES, TRUE, write_graded
 from ordinoise import inverse_decay
 from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.review.decisions import open_decisions
-from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.rounds.history import history_for
 from ordinoise.app.verbs.audit import audit_file
 from ordinoise.app.verbs.request import Request
 from undrawn import undrawn as undrawn
@@ -24,7 +24,7 @@ def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     request = request_for(write_graded(folder / "table.csv"))
     _, first = audit_file(request, folder / "one")
     settle(folder / "one", first, 12)
-    audit_file(request, folder / "two", reviewed=reviewed_grades(folder / "one", request))
+    audit_file(request, folder / "two", history=history_for(folder / "one", request))
     return folder
 
 

@@ -16,7 +16,7 @@ from app.ratings import RATERS, drawn
 from ordinoise import OrdinalClassifier
 from ordinoise.app.records.ratings import read_ratings_record
 from ordinoise.app.review import open_decisions
-from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.rounds.history import history_for
 from ordinoise.app.verbs.request import Request
 
 N_ITEMS = 60
@@ -84,12 +84,12 @@ def test_settled_items_settle_every_grade_of_theirs(table: Path) -> None:
     chosen = record.suspects[0]
     with open_decisions(Path("raters"), record) as store:
         store.decide("Ann", chosen.row, "4")
-    rows, grades, *_ = reviewed_grades(Path("raters"), Request(table, target="stars", item="id")).trusted
+    settled = history_for(Path("raters"), Request(table, target="stars", item="id")).settled
     stored = pl.read_csv(table)
-    assert stored["id"][rows.tolist()].to_list() == [chosen.item] * len(chosen.grades)
-    assert grades == ("4",) * len(chosen.grades)
+    assert stored["id"][[one.row for one in settled]].to_list() == [chosen.item] * len(chosen.grades)
+    assert {(one.grade, one.drawn) for one in settled} == {("4", "chosen")}
     with pytest.raises(ValueError, match=r"^reviewed must come with --item"):
-        reviewed_grades(Path("raters"), Request(table, target="stars"))
+        history_for(Path("raters"), Request(table, target="stars"))
 
 
 @pytest.mark.slow

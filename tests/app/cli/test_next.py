@@ -16,7 +16,7 @@ from ordinoise.app.records.audit import read_record
 from ordinoise.app.records.plan import read_plans
 from ordinoise.app.review.decisions import open_decisions
 from ordinoise.app.review.desk import ReviewDesk
-from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.rounds.history import History, history_for
 from ordinoise.app.verbs.audit import audit_file
 from ordinoise.audit import spot_check
 
@@ -67,7 +67,10 @@ def test_a_spot_check_is_blind_and_certifies_what_the_next_audit_says(folder: Pa
     assert f"60 checked, {n_wrong} wrong" in desk.changes(1)["certificates"][0]
     desk.close()
     request = request_for(folder / "table.csv")
-    found = reviewed_grades(folder / "two", request).spot_check
+    history = history_for(folder / "two", request)
+    assert {one.row for one in history.settled if one.drawn == "random"} == set(rows)
+    assert all(one.recorded == GRADES[RECORDED[one.row]] for one in history.settled)
+    found = history.spot_check
     assert found is not None
     assert (found.n_checked, found.n_wrong, found.n_labels) == (60, n_wrong, record.n_left)
     left = int((TRUE != RECORDED).sum()) - record.n_fixed - n_wrong
@@ -83,7 +86,7 @@ def test_an_audit_after_a_spot_check_carries_its_certificate(folder: Path, tmp_p
         for one in plan.rows:
             store.decide("Ada", one.row, GRADES[TRUE[one.row]])
     request = request_for(folder / "table.csv")
-    _, third = audit_file(request, tmp_path / "three", reviewed=reviewed_grades(folder / "two", request))
+    _, third = audit_file(request, tmp_path / "three", history=history_for(folder / "two", request))
     assert third.spot_check is not None
     assert third.certified == third.spot_check.at_most - third.spot_check.n_wrong
     assert "Spot check: 60 checked" in (tmp_path / "three" / "report.html").read_text()
@@ -134,6 +137,10 @@ def test_damaged_folders_are_refused_in_one_sentence(change: object, sentence: s
     assert sentence in done.err
 
 
+def _rows(history: History) -> set[int]:
+    return {one.row for one in history.settled}
+
+
 def _cut(path: Path) -> None:
     path.write_text("\n".join(path.read_text().splitlines()[:-3]) + "\n")
 
@@ -154,7 +161,7 @@ def test_settled_rows_are_shown_again_blind_and_differing_answers_come_up_once_m
     done = run("next", folder / "one", "--repeat", "--budget", "6", "--json")
     assert done.code == 0, done.err
     rows, request = done.json["rows"], request_for(folder / "table.csv")
-    before = reviewed_grades(folder / "one", request)
+    before = history_for(folder / "one", request)
     desk = ReviewDesk(folder / "one")
     overview = desk.overview()
     assert [item["row"] for item in overview["items"][:6]] == rows
@@ -163,22 +170,22 @@ def test_settled_rows_are_shown_again_blind_and_differing_answers_come_up_once_m
         rows, "open"
     )
     assert desk.history(rows[0]) == {"events": []}
-    assert before.grades == reviewed_grades(folder / "one", request).grades  # the first answers count meanwhile
+    assert before.settled == history_for(folder / "one", request).settled  # the first answers count meanwhile
     other = GRADES[(TRUE[rows[0]] + 1) % 4]
     for at, row in enumerate(rows):
         grade = GRADES[TRUE[row]] if at else other
         answer = desk.decide({"row": row, "grade": grade, "reviewer": "Ben", "key": f"again-{at:06}"})
         assert answer["state"]["is_disputed"] == (at == 0)
     assert len(desk.history(rows[0])["events"]) == 2
-    found = reviewed_grades(folder / "one", request)
+    found = history_for(folder / "one", request)
     assert [(one.row, one.is_differing) for one in found.repeats] == [(row, row == rows[0]) for row in rows]
     assert {(one.reviewer, one.again_by) for one in found.repeats} == {("Ada", "Ben")}
-    assert set(before.grades) - set(found.grades) == {rows[0]}
+    assert _rows(before) - _rows(found) == {rows[0]}
     together = {"row": rows[0], "grade": GRADES[TRUE[rows[0]]], "reviewer": "Ben", "key": "together-1"}
     assert not desk.decide(together)["state"]["is_disputed"]
     desk.close()
-    found = reviewed_grades(folder / "one", request)
-    assert (len(found.repeats), set(found.grades)) == (6, set(before.grades))
+    found = history_for(folder / "one", request)
+    assert (len(found.repeats), _rows(found)) == (6, _rows(before))
     assert run("next", folder / "one", "--repeat", "--spot-check").code == 2
     left = run("next", folder / "one", "--repeat", "--budget", "50", "--json").json["rows"]
     assert not set(left) & set(rows)

@@ -1,5 +1,6 @@
 """Reviewed grades on their way into the models: weighed by what repeats say, and for rows without a grade too."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,9 +12,9 @@ from app.cli.conftest import request_for
 from app.cli.graded import GRADES, RECORDED, TRUE, write_graded
 from ordinoise.app.finding import reviewer_words
 from ordinoise.app.records.audit import read_record
-from ordinoise.app.records.history import Repeat
-from ordinoise.app.rounds.reviewed import Reviewed
-from ordinoise.app.rounds.settled import training_rows, verified_in
+from ordinoise.app.records.history import Repeat, Settled
+from ordinoise.app.rounds.history import History
+from ordinoise.app.rounds.training import training_rows
 from ordinoise.app.tables import ColumnRoles, graded_table
 from ordinoise.app.verbs.audit import audit_file
 from ordinoise.app.verbs.fit import learn
@@ -27,17 +28,18 @@ def _bare(folder: Path, rows: list[int]) -> Path:
     return folder / "table.csv"
 
 
+def _settled(rows: Iterable[int]) -> tuple[Settled, ...]:
+    return tuple(Settled(row, None, GRADES[TRUE[row]], "Ada") for row in sorted(rows))
+
+
 def test_grades_are_weighed_by_their_reviewer_and_by_a_second_look(tmp_path: Path) -> None:
-    request = request_for(write_graded(tmp_path / "table.csv"))
-    table = graded_table(request.file, ColumnRoles("quality", order=request.order))
-    grades = {row: (GRADES[TRUE[row]], "Ada") for row in range(10)}
-    once = verified_in(training_rows(request, table, Reviewed(grades).trusted))
-    assert once is not None
+    table = graded_table(write_graded(tmp_path / "table.csv"), ColumnRoles("quality", order=",".join(GRADES)))
+    settled = _settled(range(10))
+    once = History(settled).verified(table)
     assert once.noise is None  # nothing is known about the reviewer
     repeats = [Repeat(row, GRADES[TRUE[row]], GRADES[TRUE[row]], "Ada", "Ben") for row in range(5)]
     repeats[0] = replace(repeats[0], again=GRADES[(TRUE[0] + 1) % 4])
-    twice = verified_in(training_rows(request, table, Reviewed(grades, repeats=tuple(repeats)).trusted))
-    assert twice is not None
+    twice = History(settled, repeats=tuple(repeats)).verified(table)
     right = np.array([matrix[TRUE[row], TRUE[row]] for row, matrix in enumerate(twice.noise)])
     assert right[0] == 1  # the two differed and decided together
     assert (right[1:5] > right[5:].max()).all()
@@ -48,14 +50,14 @@ def test_grades_are_weighed_by_their_reviewer_and_by_a_second_look(tmp_path: Pat
 def test_models_learn_from_grades_that_a_review_gave_to_rows_without_one(tmp_path: Path) -> None:
     bare = list(range(0, 240, 4))
     request = request_for(_bare(tmp_path, bare))
-    reviewed = Reviewed({row: (GRADES[TRUE[row]], "Ada") for row in (*bare[:30], 1, 2)})
+    history = History(_settled((*bare[:30], 1, 2)))
     table = graded_table(request.file, ColumnRoles("quality", order=request.order))
-    rows = training_rows(request, table, reviewed.trusted)
+    rows = training_rows(request, table, history)
     assert rows["X"].height == len(rows["y"]) == 180 + 30
     assert rows["y"][180:].tolist() == [GRADES[TRUE[row]] for row in bare[:30]]
     assert rows["X"][180:].equals(table.ungraded[:30])
     assert sorted(np.array(rows["trusted"].rows)[~rows["trusted"].is_recorded]) == list(range(180, 210))
-    found = learn(request, trusted=reviewed.trusted)
+    found = learn(request, history=history)
     assert len(found.probabilities) == 180
     assert found.model.out_of_fold_ is not None
     assert len(found.model.out_of_fold_) == 210
@@ -66,10 +68,10 @@ def test_an_audit_says_how_many_settled_grades_are_wrong_and_marks_added_ones(tm
     bare = list(range(0, 240, 4))
     request = request_for(_bare(tmp_path, bare))
     wrong = [row for row in np.flatnonzero(RECORDED != TRUE).tolist() if row not in bare]
-    grades = {row: (GRADES[TRUE[row]], "Ada") for row in (*bare[:10], *wrong)}
+    settled = _settled((*bare[:10], *wrong))
     repeats = [Repeat(row, GRADES[TRUE[row]], GRADES[TRUE[row]], "Ada", "Ada") for row in wrong[:12]]
     repeats[0] = replace(repeats[0], again=repeats[0].first if TRUE[wrong[0]] == 3 else "best")
-    audit_file(request, tmp_path / "audit", reviewed=Reviewed(grades, repeats=tuple(repeats)))
+    audit_file(request, tmp_path / "audit", history=History(settled, repeats=tuple(repeats)))
     record = read_record(tmp_path / "audit")
     assert record.repeats == tuple(repeats)
     assert 0 < record.settled_wrong < 5

@@ -11,7 +11,7 @@ from app.cli.conftest import request_for, settle
 from app.cli.graded import GRADES, TRUE, write_graded
 from ordinoise.app.records.audit import read_record
 from ordinoise.app.review.desk import ReviewDesk
-from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.rounds.history import history_for
 
 
 @pytest.fixture
@@ -78,15 +78,16 @@ def test_the_command_for_the_next_audit_has_the_options_of_this_one(folder: Path
 def test_a_third_round_and_the_corrected_file_have_the_grades_of_both(folder: Path) -> None:
     second = read_record(folder / "two")
     settle(folder / "two", second, 3)
-    found = reviewed_grades(folder / "two", request_for(folder / "table.csv"))
-    assert set(found.grades) == {one.row for one in second.settled} | {one.row for one in second.suspects[:3]}
+    found = history_for(folder / "two", request_for(folder / "table.csv"))
+    rows = [one.row for one in found.settled]
+    assert rows == sorted([one.row for one in second.settled] + [one.row for one in second.suspects[:3]])
     assert len(found.rounds) == 2
     desk = ReviewDesk(folder / "two")
     written = Path(desk.export({})["path"])
     desk.close()
     with written.open() as file:
         lines = list(csv.DictReader(file, delimiter=";"))
-    assert {row: lines[row]["quality"] for row in found.grades} == {row: GRADES[TRUE[row]] for row in found.grades}
+    assert {row: lines[row]["quality"] for row in rows} == {row: GRADES[TRUE[row]] for row in rows}
 
 
 def test_a_folder_without_settled_grades_and_a_corrected_file_are_refused(folder: Path, tmp_path: Path) -> None:

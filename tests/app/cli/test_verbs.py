@@ -15,6 +15,7 @@ from app.cli.command import run
 from ordinoise import corrupt, inverse_decay
 from ordinoise.app.cli import VERBS
 from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.history import Settled
 
 pytestmark = pytest.mark.usefixtures("few_models")
 
@@ -261,9 +262,9 @@ def test_the_page_can_have_the_noise_estimated_again(folder: Path) -> None:
     from ordinoise.app.verbs.review import refit_of
 
     record = read_record(folder / "audit")
-    rows = [suspect.row for suspect in record.suspects[:30]]
     _, true = _table()
-    outcome = refit_of(folder / "audit")(rows, [GRADES[true[row]] for row in rows])
+    settled = [Settled(one.row, one.recorded, GRADES[true[one.row]]) for one in record.suspects[:30]]
+    outcome = refit_of(folder / "audit")(settled)
     assert outcome.n_trusted == 30
     assert outcome.before.rate == record.noise.rate
     assert np.allclose(outcome.after.matrix.sum(axis=1), 1)

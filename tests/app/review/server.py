@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from app.review.sample import noise_of
+from ordinoise.app.records.history import Settled
 from ordinoise.app.review import RefitOutcome, serve
 
 TOKEN = "a-secret-of-the-tests"
@@ -22,11 +23,11 @@ _starting = multiprocessing.get_context("forkserver")
 _starting.set_forkserver_preload(["app.review.server", "ordinoise.app.review.app", "uvicorn"])
 
 
-def stand_in(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
+def stand_in(settled: Sequence[Settled]) -> RefitOutcome:
     """What an estimate might give; long enough for a person to notice."""
     time.sleep(0.3)
     near, far = np.array([(0.9, 0.1), (0.22, 0.78)]), np.array([(0.85, 0.15), (0.2, 0.8)])
-    return RefitOutcome(noise_of(0.21, (0.16, 0.27), near), noise_of(0.19, (0.17, 0.21), far), len(rows))
+    return RefitOutcome(noise_of(0.21, (0.16, 0.27), near), noise_of(0.19, (0.17, 0.21), far), len(settled))
 
 
 def _run(

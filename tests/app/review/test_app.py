@@ -1,5 +1,6 @@
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from app.review.client import Client
 from app.review.sample import CLASSES, noise_of, sample_audit
 from ordinoise.app.records.audit import AuditRecord, write_record
+from ordinoise.app.records.history import Settled
 from ordinoise.app.review import RefitOutcome, open_decisions
 from ordinoise.app.tables import delimiter_of, digest_of, read_stored, read_text, write_table
 
@@ -348,8 +350,8 @@ def _finished(client: Client) -> dict[str, object]:
 def test_one_estimate_runs_at_a_time_with_the_trusted_labels(audit: Path, record: AuditRecord) -> None:
     go, asked = threading.Event(), []
 
-    def refit(rows: object, grades: object) -> RefitOutcome:
-        asked.append((rows, grades))
+    def refit(settled: Sequence[Settled]) -> RefitOutcome:
+        asked.append([(one.row, one.recorded, one.grade) for one in settled])
         assert go.wait(5)
         return _outcome(2)
 
@@ -365,7 +367,7 @@ def test_one_estimate_runs_at_a_time_with_the_trusted_labels(audit: Path, record
     go.set()
     report = _finished(client)
     client.close()
-    assert asked == [([first.row, second.row], ["4", "7"])]
+    assert asked == [[(first.row, first.recorded, "4"), (second.row, second.recorded, "7")]]
     assert report["status"] == "done"
     assert report["words"] == [
         "New estimate: about 19.0% of the labels are wrong (95% interval 17.0% to 21.0%). Previous estimate: about 21.0% "
@@ -378,7 +380,7 @@ def test_one_estimate_runs_at_a_time_with_the_trusted_labels(audit: Path, record
 def test_an_estimate_that_fails_is_reported_and_can_be_begun_again(audit: Path, record: AuditRecord) -> None:
     results: list[RefitOutcome | Exception] = [ValueError("rows must be many, got 1"), _outcome(1)]
 
-    def refit(rows: object, grades: object) -> RefitOutcome:
+    def refit(_: object) -> RefitOutcome:
         result = results.pop(0)
         if isinstance(result, Exception):
             raise result

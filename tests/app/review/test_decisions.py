@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ordinoise.app.records.history import Settled
 from ordinoise.app.review import DecisionStore, Event, RowState
 from ordinoise.app.review.events import states
+from ordinoise.app.review.settled import settled_rows
 
 REVIEWERS, ROWS, GRADES = ("Ann", "Bob"), (3, 17), ("low", "high")
 
@@ -109,10 +111,8 @@ def test_any_sequence_of_two_reviewers_gives_what_stacks_give(
             assert _ordered(store.state(row)) == _ordered(wanted)
             assert _ordered(store.states().get(row, RowState(row))) == _ordered(wanted)
         sure = [oracle.state(row) for row in ROWS if not oracle.state(row).is_disputed]
-        assert store.trusted() == (
-            [state.row for state in sure if state.grade],
-            [state.grade for state in sure if state.grade],
-        )
+        settled = [(one.row, one.grade, one.reviewer) for one in settled_rows(store.history(), (), ())]
+        assert settled == [(state.row, state.grade, state.reviewer) for state in sure if state.grade]
 
 
 def _ordered(state: RowState) -> RowState:
@@ -154,11 +154,11 @@ def test_a_skip_does_not_wipe_out_the_grade_of_another(store: DecisionStore) -> 
     assert (store.state(3).status, store.state(3).grade) == ("skipped", None)
 
 
-def test_rows_in_dispute_are_not_trusted(store: DecisionStore) -> None:
+def test_rows_in_dispute_are_not_settled(store: DecisionStore) -> None:
     store.decide("Ann", 40, "low")
     store.decide("Ann", 3, "high")
     store.decide("Bob", 40, "high")
-    assert store.trusted() == ([3], ["high"])
+    assert settled_rows(store.history(), (), ()) == [Settled(3, None, "high", "Ann")]
 
 
 def test_what_is_sent_twice_is_kept_once(store: DecisionStore) -> None:

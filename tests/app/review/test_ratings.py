@@ -17,6 +17,7 @@ from app.review.client import Client
 from app.review.pages import FAINT_TEXTS, NAMELESS, ReviewPage
 from app.review.server import Server
 from browser import browser
+from ordinoise.app.records.history import Settled
 from ordinoise.app.records.ratings import RatedItem, RatersRecord, read_ratings_record
 from ordinoise.app.review import open_decisions
 from ordinoise.app.review.reasons import item_reasons
@@ -130,7 +131,7 @@ def test_decisions_come_back_as_verified_grades(made: Path, rated: Path, tmp_pat
     again = pl.read_csv(tmp_path / "again" / "consensus.csv", infer_schema=False)
     assert again["grade"].item(first.row) == _other(record, first)
     assert again["flags"].item(first.row).split()[0] == "verified"
-    outcome = refit_of(rated)([first.row], [_other(record, first)])
+    outcome = refit_of(rated)([Settled(first.row, first.recorded, _other(record, first))])
     after = read_ratings_record(tmp_path / "again").noise
     assert abs(outcome.after.matrix - after.matrix).max() < 1e-12
     assert abs(outcome.before.matrix - record.noise.matrix).max() < 1e-12

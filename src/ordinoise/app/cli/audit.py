@@ -45,7 +45,7 @@ def audit(
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
     from ordinoise.app.out_of_core.files import is_partitioned
-    from ordinoise.app.rounds.reviewed import reviewed_grades
+    from ordinoise.app.rounds.history import history_for
     from ordinoise.app.verbs.audit import TASKS, audit_file
 
     show, labels = show_table(is_quiet=json), "labels.csv"
@@ -60,9 +60,9 @@ def audit(
     else:
         refuse_scheduler(request.scheduler)
         say_continued(out)
-        settled = None if reviewed is None else reviewed_grades(reviewed, request)
+        history = None if reviewed is None else history_for(reviewed, request)
         _, record = audit_file(
-            request, out, reviewed=settled, n_suspects=suspects, excel_safe=excel_safe, label_studio=label_studio,
+            request, out, history=history, n_suspects=suspects, excel_safe=excel_safe, label_studio=label_studio,
             on_table=show, verbose=True,
         )  # fmt: skip
     if json:

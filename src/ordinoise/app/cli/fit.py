@@ -30,7 +30,7 @@ def fit(
     refuse_existing("out", out)
     from ordinoise.app.out_of_core.files import is_partitioned
     from ordinoise.app.report.action import baseline_of
-    from ordinoise.app.rounds.reviewed import reviewed_grades
+    from ordinoise.app.rounds.history import history_for
     from ordinoise.app.verbs.model import fit_file
 
     show = show_table(is_quiet=json)
@@ -42,8 +42,8 @@ def fit(
     else:
         refuse_scheduler(request.scheduler)
         say_continued(out)
-        settled = None if reviewed is None else reviewed_grades(reviewed, request)
-        found, record = fit_file(request, out, reviewed=settled, on_table=show, verbose=True)
+        history = None if reviewed is None else history_for(reviewed, request)
+        found, record = fit_file(request, out, history=history, on_table=show, verbose=True)
     if json:
         more = {"weights": dict(found.model.weights_), "scores": found.scores.to_dict(), "out": str(out)}
         print_record(record, more)

@@ -22,11 +22,11 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
     from ordinoise.app.cli._findings import print_json, show_finding
     from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
     from ordinoise.app.out_of_core.files import is_partitioned
-    from ordinoise.app.rounds.reviewed import reviewed_grades
+    from ordinoise.app.rounds.history import history_for
     from ordinoise.app.verbs.fit import estimate
     from ordinoise.finding import finding_of
 
-    show, trusted = show_table(is_quiet=json), None
+    show, history = show_table(is_quiet=json), None
     if is_partitioned(request.file):
         from ordinoise.app.out_of_core.verbs import estimate_parts
 
@@ -34,9 +34,9 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
         table, found = estimate_parts(request, on_table=show, on_stage=show_stage(is_quiet=json))
     else:
         refuse_scheduler(request.scheduler)
-        trusted = None if reviewed is None else reviewed_grades(reviewed, request).trusted
-        table, found = estimate(request, trusted=trusted, on_table=show, verbose=True)
-    n_settled = 0 if trusted is None else len(trusted.rows)
+        history = None if reviewed is None else history_for(reviewed, request)
+        table, found = estimate(request, history=history, on_table=show, verbose=True)
+    n_settled = 0 if history is None else len(history.settled)
     classes = [str(grade) for grade in table.classes]
     wrong = found.wrong_share and found.wrong_share.times(table.n_graded)
     what = finding_of(found, wrong, table.n_graded, thing="grade")

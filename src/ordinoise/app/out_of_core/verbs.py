@@ -29,7 +29,7 @@ from ordinoise.app.out_of_core.tasks import JudgeTask, plain, read_suspects
 from ordinoise.app.out_of_core.texts import read_reading, readers_of
 from ordinoise.app.out_of_core.work import Work
 from ordinoise.app.records.audit import AuditRecord, write_record
-from ordinoise.app.rounds.settled import training_rows
+from ordinoise.app.rounds.training import training_rows
 from ordinoise.app.tables import GradedTable, write_table
 from ordinoise.app.verbs.audit import (
     MOST_SUSPECTS,

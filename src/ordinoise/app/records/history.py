@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ordinoise._validation import as_choice
 from ordinoise.estimate import Estimate
+from ordinoise.labels import DRAWN
 
 
 @dataclass(frozen=True)
 class Settled:
-    """A grade that a reviewer settled in an earlier round.
+    """A grade that a review settled: the one form in which verified grades are stored and handed on.
 
     Attributes
     ----------
@@ -22,12 +24,18 @@ class Settled:
         The grade by the review.
     reviewer : str
         Who chose it; empty if that is not known.
+    drawn : {"random", "chosen"}
+        How the row came to be reviewed, as in `ordinoise.labels.Verified`.
     """
 
     row: int
     recorded: str | None
     grade: str
     reviewer: str = ""
+    drawn: str = "chosen"
+
+    def __post_init__(self) -> None:
+        as_choice("drawn", self.drawn, DRAWN)
 
     @property
     def is_fixed(self) -> bool:

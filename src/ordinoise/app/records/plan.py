@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from ordinoise._plain import as_plain, of_plain
 from ordinoise._validation import as_choice, as_number, complain
 from ordinoise.app.records.audit import Suspect, check_suspects
+from ordinoise.app.records.history import Settled
 from ordinoise.app.records.ratings import RatedItem
 from ordinoise.app.records.stored import Envelope, read_stored, write_stored
 from ordinoise.app.records.subject import Subject
@@ -72,15 +73,21 @@ class Plan:
         return self.kind in (SPOT_CHECK, REPEAT)
 
     @property
+    def drawn(self) -> str:
+        """How its rows were drawn, as in `Settled`."""
+        return "random" if self.is_spot_check else "chosen"
+
+    @property
     def is_spot_check(self) -> bool:
         """Whether the rows were drawn at random, for a certificate."""
         return self.kind == SPOT_CHECK
 
-    def certificate(self, settled: Mapping[int, str]) -> SpotCheck:
-        """What the spot check shows, given the settled grades by row; rows without one count against both ends."""
+    def certificate(self, settled: Iterable[Settled]) -> SpotCheck:
+        """What the spot check shows, given what is settled; rows that are not count against both ends."""
+        grades = {one.row: one.grade for one in settled}
         counts = [[0, 0, 0] for _ in self.sizes]  # right, wrong, open
         for one, stratum in zip(self.rows, self.stratum, strict=True):
-            grade = settled.get(one.row)
+            grade = grades.get(one.row)
             counts[stratum][2 if grade is None else int(grade != one.recorded)] += 1
         wrong, undecided = [one[1] for one in counts], [one[2] for one in counts]
         checked = [one[0] + one[1] for one in counts]
@@ -99,7 +106,7 @@ def read_plans(folder: Path, subject: Subject) -> list[Plan]:
     return [read_stored(path, ENVELOPE, lambda plain: _plan_of(plain, subject)) for _, path in _files(folder)]
 
 
-def repeats_of(plans: list[Plan]) -> dict[int, int]:
+def repeats_of(plans: Iterable[Plan]) -> dict[int, int]:
     """Rows that are shown again, and the last event before that; of several times the last one."""
     return {one.row: plan.after for plan in plans if plan.kind == REPEAT for one in plan.rows}
 

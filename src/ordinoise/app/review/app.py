@@ -54,7 +54,7 @@ def review_app(
     reviewer : str, optional
         Initial name; without it the page asks.
     refit : callable, optional
-        ``refit(rows, grades) -> RefitOutcome``, run in a thread when the page asks for it.
+        ``refit(settled) -> RefitOutcome``, run in a thread when the page asks for it.
     door : Door, optional
         Admits the browser that the command line starts; without it, only the token does.
     """

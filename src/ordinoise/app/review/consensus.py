@@ -30,8 +30,8 @@ def write_reviewed(folder: Path, record: RatersRecord, states: Iterable[RowState
     if digest_of(source) != record.consensus_digest:
         advice = "run ordinoise raters again; nothing was written"
         raise complain(CONSENSUS, "be unchanged since it was written", f"other content in {str(source)!r}", advice)
-    settled = {state.row: state for state in states if state.grade is not None}
-    grades = {row: state.grade for row, state in settled.items() if state.grade is not None}
+    settled = list(states)
+    grades = {state.row: state.grade for state in settled if state.grade is not None}
     before = read_text(source)
     table = _with_settled(before, grades)
     tasks = _tasks(folder, grades)
@@ -46,7 +46,7 @@ def write_reviewed(folder: Path, record: RatersRecord, states: Iterable[RowState
         path = placed(written, source)
         more = () if tasks is None else (placed(also, folder / TASKS),)
     n_changed = int((before["grade"] != table["grade"]).sum())
-    n_disputed = sum(state.is_disputed for state in settled.values())
+    n_disputed = sum(state.is_disputed for state in settled)
     return Corrected(path, n_changed, len(grades) - n_changed, n_disputed, more)
 
 

@@ -21,8 +21,7 @@ from ordinoise.app.review.events import Event, RowState, states
 from ordinoise.app.review.presence import Presence
 
 if TYPE_CHECKING:
-    from ordinoise.app.records.audit import AuditRecord
-    from ordinoise.app.records.ratings import RatersRecord
+    from ordinoise.app.records.subject import Subject
 
 DECISIONS = "decisions.sqlite"
 APPLICATION_ID = 0x6F726472
@@ -48,7 +47,7 @@ LAST_DECISION = f"""{COLUMNS} WHERE reviewer = ? AND kind IN ('grade', 'skip')
     AND id NOT IN (SELECT undoes FROM events WHERE undoes IS NOT NULL) ORDER BY id DESC LIMIT 1"""
 
 
-def open_decisions(folder: str | os.PathLike[str], record: AuditRecord | RatersRecord | None = None) -> DecisionStore:
+def open_decisions(folder: str | os.PathLike[str], record: Subject | None = None) -> DecisionStore:
     """The decisions about an audit or about ratings, in their folder; refuses decisions about another file.
 
     Parameters
@@ -63,6 +62,14 @@ def open_decisions(folder: str | os.PathLike[str], record: AuditRecord | RatersR
     record = record or read_any_record(Path(folder))
     subject = json.dumps([record.digest, record.target, list(record.classes)])
     return DecisionStore(Path(folder) / DECISIONS, about=hashlib.sha256(subject.encode()).hexdigest())
+
+
+def events_in(folder: Path, record: Subject) -> list[Event]:
+    """The events of the review of a folder, oldest first; none if it was not reviewed."""
+    if not (folder / DECISIONS).exists():
+        return []
+    with open_decisions(folder, record) as store:
+        return store.history()
 
 
 class StoreError(ValueError):
@@ -134,12 +141,6 @@ class DecisionStore:
         where, values = ("WHERE id > ?", [after]) if row is None else ("WHERE row = ? AND id > ?", [row, after])
         with self._lock, self._sqlite_errors():
             return [Event(*found) for found in self._connection.execute(f"{COLUMNS} {where} ORDER BY id", values)]
-
-    def trusted(self) -> tuple[list[int], list[str]]:
-        """Settled rows in the order of the file, and their grades; disputed rows are skipped."""
-        agreed = [state for _, state in sorted(self.states().items()) if not state.is_disputed]
-        graded = [(state.row, state.grade) for state in agreed if state.grade is not None]
-        return [row for row, _ in graded], [grade for _, grade in graded]
 
     def close(self) -> None:
         """Close the file."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from ordinoise._validation import complain
 from ordinoise.app.records.audit import Suspect
+from ordinoise.app.records.history import Settled
 from ordinoise.app.records.plan import NO_GRADE, Plan, read_plans, repeats_of
 from ordinoise.app.records.ratings import RatedItem, RatersRecord, read_any_record
 from ordinoise.app.review.consensus import write_reviewed
@@ -20,7 +21,7 @@ from ordinoise.app.review.export import write_corrected
 from ordinoise.app.review.images import picture
 from ordinoise.app.review.reasons import grade_keys, item_reasons, reasons
 from ordinoise.app.review.refit import Refit, RefitJob
-from ordinoise.app.review.repeats import settled_states, shown_events, shown_states
+from ordinoise.app.review.settled import settled_rows, settled_states, shown_events, shown_states
 
 # Characters; round numbers, chosen by no run. The fields of the page have the same limits.
 LONGEST_NAME, LONGEST_NOTE = 60, 4000
@@ -43,7 +44,7 @@ class ReviewDesk:
     folder : path
         Folder written by ``ordinoise audit`` or ``ordinoise raters``.
     refit : callable, optional
-        ``refit(rows, grades) -> RefitOutcome``.
+        ``refit(settled) -> RefitOutcome``.
     """
 
     def __init__(self, folder: Path, refit: Refit | None = None) -> None:
@@ -51,9 +52,8 @@ class ReviewDesk:
         self.store = open_decisions(folder, self.record)
         features = self.record.settings.get("features")
         self.data_folder = Path(features if features and isinstance(features, str) else self.record.source).parent
-        plans = read_plans(folder, self.record)
+        self._all_plans = plans = read_plans(folder, self.record)
         self._plans = {one.row: plan for plan in plans for one in plan.rows}
-        self._spot_checks = [plan for plan in plans if plan.is_spot_check]
         self._repeats = repeats_of(plans)
         planned = {one.row: one for plan in plans for one in plan.rows}
         # Planned rows come first; one that is suspected too keeps its place among them.
@@ -146,7 +146,7 @@ class ReviewDesk:
         settled = self._settled()
         if not settled:
             raise complain("decisions", "hold a settled row before a new estimate", "none")
-        started = self._refit_job.start(list(settled), list(settled.values()))
+        started = self._refit_job.start(settled)
         return {"started": started, **self._refit_job.report()}
 
     def refit_report(self) -> Plain:
@@ -184,15 +184,14 @@ class ReviewDesk:
         reason, words = (BLIND, "spot check") if plan.is_spot_check else (AGAIN, "shown again")
         return {**asdict(nothing), "reasons": [reason], "plan": words, "is_blind": True}
 
-    def _settled(self) -> dict[int, str]:
-        """Settled grades by row; disputed ones are skipped."""
-        states = settled_states(self.store.history(), self._repeats)
-        return {row: one.grade for row, one in sorted(states.items()) if one.grade and not one.is_disputed}
+    def _settled(self) -> list[Settled]:
+        return settled_rows(self.store.history(), self._all_plans, self.record.suspects)
 
     def _certificates(self) -> list[str]:
         """What every spot check shows so far."""
-        settled = self._settled() if self._spot_checks else {}
-        return [f"{plan.certificate(settled)}." for plan in self._spot_checks]
+        spot_checks = [plan for plan in self._all_plans if plan.is_spot_check]
+        settled = self._settled() if spot_checks else []
+        return [f"{plan.certificate(settled)}." for plan in spot_checks]
 
     def _plan_words(self, plan: Plan, suspect: Suspect) -> str:
         asked = dict(zip((one.row for one in plan.rows), plan.asked, strict=False)).get(suspect.row)

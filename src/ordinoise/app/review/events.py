@@ -43,7 +43,9 @@ class Event:
 
 @dataclass(frozen=True)
 class RowState:
-    """The state of a row.
+    """The state of a row on the review page.
+
+    Not a `Settled`, because it keeps what every reviewer chose and noted, settled or not.
 
     Attributes
     ----------

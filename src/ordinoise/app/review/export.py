@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,16 +69,17 @@ def write_corrected(record: AuditRecord, states: Iterable[RowState], planned: It
     if digest_of(source) != record.digest:
         advice = "audit it again; nothing was written"
         raise complain("the audited file", "be unchanged since its audit", f"other content in {str(source)!r}", advice)
-    settled = {one.row: RowState(one.row, "settled", one.grade, one.reviewer) for one in record.settled}
-    settled |= {state.row: state for state in states if state.grade is not None}
-    changes = _changes(record, settled, planned)
+    graded = [state for state in states if state.grade is not None]
+    decided = {one.row: one.grade for one in record.settled}
+    decided |= {state.row: state.grade for state in graded if state.grade is not None}
+    changes = _changes(record, decided, planned)
     with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=source.parent) as folder:
         written = Path(folder) / f"reviewed{_suffix(source, format_of(source))}"
         _write(record, source, changes, written)
-        n_changed = _count_changes(record, source, settled, written)
+        n_changed = _count_changes(record, source, decided, written)
         path = placed(written, source)
-    n_disputed = sum(state.is_disputed for state in settled.values())
-    return Corrected(path, n_changed, len(settled) - n_changed, n_disputed)
+    n_disputed = sum(state.is_disputed for state in graded)
+    return Corrected(path, n_changed, len(decided) - n_changed, n_disputed)
 
 
 def _write(record: AuditRecord, source: Path, changes: dict[int, str], path: Path) -> None:
@@ -100,11 +101,10 @@ def _write(record: AuditRecord, source: Path, changes: dict[int, str], path: Pat
             write_table(_with_values(stored, target, values), path)
 
 
-def _count_changes(record: AuditRecord, source: Path, settled: Mapping[int, RowState], written: Path) -> int:
+def _count_changes(record: AuditRecord, source: Path, decided: dict[int, str], written: Path) -> int:
     """Number of grades that differ between the files; refuses a written one that differs from what was decided."""
     before, after = (read_stored(path, header=_has_header(record)) for path in (source, written))
     was, now = (_grades(table, record) for table in (before, after))
-    decided = {row: state.grade for row, state in settled.items()}
     others = [name for name in before.columns if name != record.target]
     if now != was | decided or not after.drop(record.target).select(others).equals(before.select(others)):
         rule = "hold every decision and every other cell"
@@ -135,17 +135,13 @@ def _suffix(source: Path, kind: str) -> str:
     return source.suffix.lower() if source.suffix.lower() in usual[kind] else usual[kind][0]
 
 
-def _changes(record: AuditRecord, settled: dict[int, RowState], planned: Iterable[Suspect]) -> dict[int, str]:
+def _changes(record: AuditRecord, decided: dict[int, str], planned: Iterable[Suspect]) -> dict[int, str]:
     """The new text of every cell that changes, spelled as in the file if a suspect has that grade."""
     target = [column.name for column in record.columns].index(record.target)
     spelling = {suspect.recorded: suspect.cells[target] or suspect.recorded for suspect in record.suspects}
     recorded = {one.row: one.recorded for one in record.settled}
     recorded |= {one.row: one.recorded for one in (*planned, *record.suspects)}
-    return {
-        row: spelling.get(state.grade, state.grade)
-        for row, state in settled.items()
-        if state.grade is not None and state.grade != recorded.get(row)
-    }
+    return {row: spelling.get(grade, grade) for row, grade in decided.items() if grade != recorded.get(row)}
 
 
 def _values(stored: pl.DataFrame, target: str, changes: dict[int, str]) -> dict[int, Any]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._text import percent
+from ordinoise.app.records.history import Settled
 from ordinoise.estimate import Estimate
 from ordinoise.finding import finding_of
 from ordinoise.noise import Noise
@@ -55,8 +56,8 @@ def _shares(when: str, noise: Noise) -> dict[str, Any]:
     }
 
 
-Refit = Callable[[Sequence[int], Sequence[str]], RefitOutcome]
-"""Estimates the noise again, given reviewed rows of the file and their grades."""
+Refit = Callable[[Sequence[Settled]], RefitOutcome]
+"""Estimates the noise again, given what the review has settled."""
 
 
 def in_words(outcome: RefitOutcome, classes: Sequence[str]) -> list[str]:
@@ -99,15 +100,15 @@ class RefitJob:
         self._report: dict[str, Any] = {"status": "idle" if refit else "unavailable"}
         self._started = 0.0
 
-    def start(self, rows: Sequence[int], grades: Sequence[str]) -> bool:
+    def start(self, settled: Sequence[Settled]) -> bool:
         """Start a run unless one is running; returns whether it started."""
         with self._lock:
             if self._refit is None or self._report["status"] == "running":
                 return False
             self._started = time.monotonic()
-            self._report = {"status": "running", "n_trusted": len(rows)}
+            self._report = {"status": "running", "n_trusted": len(settled)}
         # A daemon thread, so that Ctrl-C ends the program.
-        threading.Thread(target=self._run, args=(self._refit, rows, grades), daemon=True).start()
+        threading.Thread(target=self._run, args=(self._refit, settled), daemon=True).start()
         return True
 
     def report(self) -> dict[str, Any]:
@@ -116,9 +117,9 @@ class RefitJob:
             running = self._report["status"] == "running"
             return self._report | ({"seconds": round(time.monotonic() - self._started, 1)} if running else {})
 
-    def _run(self, refit: Refit, rows: Sequence[int], grades: Sequence[str]) -> None:
+    def _run(self, refit: Refit, settled: Sequence[Settled]) -> None:
         try:
-            outcome = refit(rows, grades)
+            outcome = refit(settled)
             done = {"status": "done", **outcome.to_dict(), "words": in_words(outcome, self._classes)}
         except Exception as error:  # the page must learn about any failure
             done = {"status": "failed", "error": str(error) or type(error).__name__}

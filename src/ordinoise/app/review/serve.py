@@ -42,7 +42,7 @@ def serve(
     on_ready : callable, optional
         Called with the address to open, secret included, when the server accepts connections.
     refit : callable, optional
-        ``refit(rows, grades) -> RefitOutcome``; without it the page offers no new estimate.
+        ``refit(settled) -> RefitOutcome``; without it the page offers no new estimate.
     token : str, optional
         Secret part of the address; random by default.
     open_browser : callable, optional

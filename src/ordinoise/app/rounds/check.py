@@ -12,10 +12,8 @@ from xml.etree import ElementTree
 
 from ordinoise._text import percent
 from ordinoise.app.records.audit import AuditRecord, read_record
-from ordinoise.app.records.history import Settled
-from ordinoise.app.records.plan import read_plans
 from ordinoise.app.report.words import printable
-from ordinoise.app.rounds.reviewed import reviewed_grades
+from ordinoise.app.rounds.history import history_for
 from ordinoise.app.tables import GradedTable
 from ordinoise.app.verbs.audit import audit_record
 from ordinoise.app.verbs.fit import learn
@@ -111,23 +109,12 @@ def checked_record(
 
     Nothing is fitted if there is a spot check.
     """
-    found = None if reviewed is None else reviewed_grades(reviewed, request)
-    if reviewed is not None and found is not None and found.spot_check is not None:
-        record = read_record(reviewed)
-        known = {one.row: one for one in record.settled}
-        recorded = _recorded(reviewed, record)
-        settled = tuple(
-            known.get(row) or Settled(row, recorded.get(row), *found.grades[row]) for row in sorted(found.grades)
-        )
-        return replace(record, suspects=(), settled=settled, spot_check=found.spot_check)
-    trusted = None if found is None else found.trusted
-    return audit_record(learn(request, trusted=trusted, on_table=on_table, verbose=verbose), 0, found)
-
-
-def _recorded(folder: Path, record: AuditRecord) -> dict[int, str | None]:
-    """Recorded grades of the rows that could be reviewed in a folder; None for rows without one."""
-    planned = [one for plan in read_plans(folder, record) for one in plan.rows]
-    return {one.row: one.recorded or None for one in (*planned, *record.suspects)}
+    history = None if reviewed is None else history_for(reviewed, request)
+    if reviewed is not None and history is not None and history.spot_check is not None:
+        return replace(
+            read_record(reviewed), suspects=(), settled=history.settled, spot_check=history.spot_check
+        )  # fmt: skip
+    return audit_record(learn(request, history=history, on_table=on_table, verbose=verbose), 0, history)
 
 
 def junit_xml(verdict: Verdict, is_passed: bool) -> bytes:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from ordinoise._validation import Ints, complain
 from ordinoise.app.records.ratings import is_of_ratings, read_ratings_record
+from ordinoise.app.review.decisions import DECISIONS, events_in
+from ordinoise.app.review.settled import settled_rows
 from ordinoise.app.tables.items import item_grades
 from ordinoise.app.tables.ratings import RatingsTable
 
@@ -32,14 +34,11 @@ def verified_grades(path: Path, table: RatingsTable) -> tuple[Ints, NDArray[Any]
 
 def settled_items(folder: Path) -> dict[str, str]:
     """Names of the items that were settled in the review of a folder, and their grades; disputed ones are skipped."""
-    from ordinoise.app.review.decisions import DECISIONS, open_decisions
-
     if not is_of_ratings(folder):
         raise complain("trusted", "be a table or a folder written by ordinoise raters", repr(str(folder)))
     record = read_ratings_record(folder)
     if not (folder / DECISIONS).exists():
         raise complain("trusted", "be a folder with reviewed items", repr(str(folder)), f"ordinoise review {folder}")
-    with open_decisions(folder, record) as store:
-        rows, grades = store.trusted()
     names = {item.row: item.item for item in record.suspects}
-    return {names[row]: grade for row, grade in zip(rows, grades, strict=True) if row in names}
+    settled = settled_rows(events_in(folder, record), (), record.suspects)
+    return {names[one.row]: one.grade for one in settled if one.row in names}

@@ -12,9 +12,9 @@ from ordinoise._validation import Floats, Ints, complain
 from ordinoise.app.records.audit import AuditRecord, Suspect
 from ordinoise.app.records.plan import GAIN, NO_GRADE, REPEAT, SPOT_CHECK, Plan, read_plans, repeats_of, write_plan
 from ordinoise.app.records.ratings import RatersRecord, read_any_record
-from ordinoise.app.review.decisions import DECISIONS, open_decisions
-from ordinoise.app.review.events import states
-from ordinoise.app.rounds.reviewed import check_same, settled_in
+from ordinoise.app.review.decisions import events_in
+from ordinoise.app.review.settled import settled_rows
+from ordinoise.app.rounds.history import check_same, history_in
 from ordinoise.app.tables import read_stored, read_text, write_table
 from ordinoise.app.verbs.audit import LABELS
 from ordinoise.app.verbs.labels import probability_column
@@ -74,8 +74,8 @@ def _rows_to_verify(
     folder: Path, record: AuditRecord, budget: int, is_spot_check: bool, confidence: float, seed: int
 ) -> Plan:
     labels = _read_labels(folder, record)
-    settled = settled_in(folder, record)
-    labels = labels.filter(~pl.col("row").is_in(list(settled)))
+    settled = [one.row for one in history_in(folder, record).settled]
+    labels = labels.filter(~pl.col("row").is_in(settled))
     if is_spot_check:
         labels = labels.filter(pl.col("recorded") != NO_GRADE)
         return _spot_check(record, labels, budget, confidence, seed)
@@ -88,15 +88,10 @@ def _rows_to_verify(
 
 def _repeats(folder: Path, record: AuditRecord, budget: int, seed: int) -> Plan:
     """Rows that the review of this folder settled, drawn at random; rows that were shown again before are skipped."""
-    repeats = repeats_of(read_plans(folder, record))
-    rows: list[int] = []
-    last = 0
-    if (folder / DECISIONS).exists():
-        with open_decisions(folder, record) as store:
-            events = store.history()
-        last = events[-1].id if events else 0
-        known = states(events).items()
-        rows = sorted(row for row, one in known if one.grade and not one.is_disputed and row not in repeats)
+    plans, events = read_plans(folder, record), events_in(folder, record)
+    repeats = repeats_of(plans)
+    rows = [one.row for one in settled_rows(events, plans, record.suspects) if one.row not in repeats]
+    last = events[-1].id if events else 0
     drawn = np.random.default_rng([seed, 2]).permutation(np.array(rows, dtype=np.int64))[:budget]
     labels = _read_labels(folder, record)[drawn]
     shown = _suspects(record, labels) if len(drawn) else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,7 @@ import polars as pl
 import ordinoise
 from ordinoise._files import new_folder, unfinished_folder, write_whole
 from ordinoise.app.records.audit import AuditRecord, Suspect, write_record
-from ordinoise.app.records.history import Settled
-from ordinoise.app.rounds.reviewed import Reviewed
+from ordinoise.app.rounds.history import History
 from ordinoise.app.tables import GradedTable, format_of, import_tasks, suggested_tasks, write_table
 from ordinoise.app.verbs.fit import FileAudit, learn
 from ordinoise.app.verbs.labels import label_frame, suggestion_frame
@@ -36,7 +36,7 @@ def audit_file(
     request: Request,
     out: Path,
     *,
-    reviewed: Reviewed | None = None,
+    history: History | None = None,
     n_suspects: int = MOST_SUSPECTS,
     excel_safe: bool = False,
     label_studio: bool = False,
@@ -53,8 +53,8 @@ def audit_file(
     ----------
     out : Path
         The folder; must not exist.
-    reviewed : Reviewed, optional
-        Grades settled in earlier rounds.
+    history : History, optional
+        What reviewers settled in earlier rounds.
     n_suspects : int
         Largest number of suspects to keep for review.
     excel_safe : bool
@@ -67,9 +67,8 @@ def audit_file(
     from ordinoise.app.report import write_report
 
     with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
-        trusted = None if reviewed is None else reviewed.trusted
-        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose, unfinished=unfinished)
-        record = audit_record(found, n_suspects, reviewed)
+        found = learn(request, history=history, on_table=on_table, verbose=verbose, unfinished=unfinished)
+        record = audit_record(found, n_suspects, history)
         write_record(folder, record)
         write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record, str(out)))
         write_table(suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
@@ -81,10 +80,12 @@ def audit_file(
     return found, record
 
 
-def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, reviewed: Reviewed | None = None) -> AuditRecord:
+def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: History | None = None) -> AuditRecord:
     """The record of an audit, with at most `n_suspects` suspects."""
     table, count, model = found.table, found.issues.expected_wrong, found.model
-    settled = () if reviewed is None else _settled(table, reviewed)
+    history = history or History(())
+    recorded = dict(zip(table.rows.tolist(), map(str, table.labels), strict=True))
+    settled = tuple(replace(one, recorded=recorded.get(one.row)) for one in history.settled)
     return AuditRecord(
         source=str(table.path.resolve()),
         digest=table.digest,
@@ -106,16 +107,11 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, reviewed: Re
         says_nothing=found.says_nothing,
         oddities=oddities_of(found),
         settled=settled,
-        rounds=() if reviewed is None else reviewed.rounds,
-        spot_check=None if reviewed is None else reviewed.spot_check,
-        repeats=() if reviewed is None else reviewed.repeats,
+        rounds=history.rounds,
+        spot_check=history.spot_check,
+        repeats=history.repeats,
         settled_wrong=found.settled_wrong,
     )
-
-
-def _settled(table: GradedTable, reviewed: Reviewed) -> tuple[Settled, ...]:
-    recorded = dict(zip(table.rows.tolist(), map(str, table.labels), strict=True))
-    return tuple(Settled(row, recorded.get(row), *reviewed.grades[row]) for row in sorted(reviewed.grades))
 
 
 def report_findings(heading: str, found: FileAudit, record: AuditRecord, folder: str = "") -> Findings:

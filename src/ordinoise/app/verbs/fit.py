@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_noise_matrix, as_number, complain
-from ordinoise.app.rounds.reviewed import Trusted
-from ordinoise.app.rounds.settled import training_rows, verified_in
+from ordinoise.app.rounds.history import History
+from ordinoise.app.rounds.training import of_recorded, training_rows
 from ordinoise.app.tables import GradedTable, graded_table
 from ordinoise.app.verbs.doubt_warnings import without_doubt_warnings
 from ordinoise.app.verbs.request import Request
@@ -67,8 +67,8 @@ class FileAudit:
 
     @cached_property
     def verified(self) -> Verified | None:
-        """The reviewed grades of graded rows."""
-        return verified_in(self.training)
+        """The verified grades of graded rows."""
+        return of_recorded(self.training["trusted"])
 
     @cached_property
     def recorded(self) -> Ints:
@@ -105,7 +105,7 @@ class FileAudit:
 
     @property
     def settled_wrong(self) -> float:
-        """Expected number of reviewed grades that are wrong themselves; zero unless some rows were graded twice."""
+        """Expected number of verified grades that are wrong themselves; zero unless some rows were graded twice."""
         known = self.verified
         if known is None or known.noise is None:
             return 0.0
@@ -127,7 +127,7 @@ class FileAudit:
 def learn(
     request: Request,
     *,
-    trusted: Trusted | None = None,
+    history: History | None = None,
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
     unfinished: Path | None = None,
@@ -136,8 +136,8 @@ def learn(
 
     Parameters
     ----------
-    trusted : Trusted, optional
-        Reviewed grades.
+    history : History, optional
+        What reviewers settled.
     on_table : callable
         Called with the parsed table before fitting.
     verbose : bool
@@ -148,7 +148,7 @@ def learn(
     table, model = _table_and_model(request, on_table, verbose)
     if unfinished is not None:
         model.keep_fits(unfinished)
-    training = training_rows(request, table, trusted)
+    training = training_rows(request, table, history)
     with without_doubt_warnings():
         model.fit(**training)
     return FileAudit(request, table, model, training)
@@ -157,14 +157,14 @@ def learn(
 def estimate(
     request: Request,
     *,
-    trusted: Trusted | None = None,
+    history: History | None = None,
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
 ) -> tuple[GradedTable, Noise]:
     """Read the file and estimate its noise, without the fits that correct for it."""
     table, model = _table_and_model(request, on_table, verbose)
     with without_doubt_warnings():
-        return table, model.estimate_noise(**training_rows(request, table, trusted))
+        return table, model.estimate_noise(**training_rows(request, table, history))
 
 
 def _table_and_model(

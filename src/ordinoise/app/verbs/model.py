@@ -31,7 +31,7 @@ from ordinoise.decisions import RULES, decide
 if TYPE_CHECKING:
     from ordinoise.app.records.audit import AuditRecord
     from ordinoise.app.report.action import Baseline
-    from ordinoise.app.rounds.reviewed import Reviewed
+    from ordinoise.app.rounds.history import History
     from ordinoise.app.tables import GradedTable
     from ordinoise.app.verbs.fit import FileAudit
     from ordinoise.app.verbs.request import Request
@@ -47,7 +47,7 @@ def fit_file(
     request: Request,
     out: Path,
     *,
-    reviewed: Reviewed | None = None,
+    history: History | None = None,
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
 ) -> tuple[FileAudit, AuditRecord]:
@@ -59,8 +59,8 @@ def fit_file(
     ----------
     out : Path
         The folder; must not exist.
-    reviewed : Reviewed, optional
-        Grades settled in the review of an audit.
+    history : History, optional
+        What reviewers of an audit settled.
     on_table, verbose
         As in `learn`.
     """
@@ -68,9 +68,8 @@ def fit_file(
     from ordinoise.app.verbs.fit import learn
 
     with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
-        trusted = None if reviewed is None else reviewed.trusted
-        found = learn(request, trusted=trusted, on_table=on_table, verbose=verbose, unfinished=unfinished)
-        record = audit_record(found, SHOWN_SUSPECTS, reviewed)
+        found = learn(request, history=history, on_table=on_table, verbose=verbose, unfinished=unfinished)
+        record = audit_record(found, SHOWN_SUSPECTS, history)
         write_model(folder, found, record)
     return found, record
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from ordinoise._validation import complain
 from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.history import Settled
 from ordinoise.app.records.ratings import RatersRecord, is_of_ratings, read_ratings_record
 from ordinoise.app.review.refit import Refit, RefitOutcome
+from ordinoise.app.rounds.history import History, check_same, history_in
 from ordinoise.app.rounds.items import verified_grades
-from ordinoise.app.rounds.reviewed import Reviewed, check_same, repeats_in, settled_in
 from ordinoise.app.verbs.fit import learn
 from ordinoise.app.verbs.raters import find_consensus, read_ratings
 from ordinoise.app.verbs.request import RatingsRequest, Request
@@ -29,14 +30,12 @@ def refit_of(folder: Path) -> Refit:
     except (KeyError, TypeError) as error:
         raise complain("folder", "hold the options of its audit", str(error), "audit.json is damaged") from None
 
-    def refit(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
+    def refit(settled: Sequence[Settled]) -> RefitOutcome:
         check_same(record, request.file)
-        names = {row: name for row, (_, name) in settled_in(folder, record).items()}
-        settled = {one.row: (one.grade, one.reviewer) for one in record.settled}
-        settled |= {row: (grade, names.get(row, "")) for row, grade in zip(rows, grades, strict=True)}
-        reviewed = Reviewed(settled, repeats=repeats_in(folder, record))
-        found = learn(replace(request, noise="estimate"), trusted=reviewed.trusted)
-        return RefitOutcome(record.noise, found.model.noise_, len(settled))
+        every = {one.row: one for one in (*record.settled, *settled)}
+        history = History(tuple(every[row] for row in sorted(every)), repeats=history_in(folder, record).repeats)
+        found = learn(replace(request, noise="estimate"), history=history)
+        return RefitOutcome(record.noise, found.model.noise_, len(every))
 
     return refit
 
@@ -47,13 +46,13 @@ def _ratings_refit(record: RatersRecord) -> Refit:
     except (KeyError, TypeError) as error:
         raise complain("folder", "hold the options of its command", str(error), "raters.json is damaged") from None
 
-    def refit(rows: Sequence[int], grades: Sequence[str]) -> RefitOutcome:
+    def refit(settled: Sequence[Settled]) -> RefitOutcome:
         check_same(record, request.file)
         table = read_ratings(request)
         before = {} if request.trusted is None else dict(zip(*verified_grades(request.trusted, table), strict=True))
         classes = {str(grade): grade for grade in table.classes}
-        known = before | {row: classes[grade] for row, grade in zip(rows, grades, strict=True)}
+        known = before | {one.row: classes[one.grade] for one in settled}
         trusted = np.array(list(known), dtype=np.int64), np.array(list(known.values()))
-        return RefitOutcome(record.noise, find_consensus(request, trusted=trusted).model.noise_, len(rows))
+        return RefitOutcome(record.noise, find_consensus(request, trusted=trusted).model.noise_, len(settled))
 
     return refit

@@ -1,11 +1,13 @@
-"""Rows that are shown again, blind: what counts as settled meanwhile, and how often the two answers differ."""
+"""What a review has settled, with rows that are shown again, blind: what counts meanwhile, and which answers differ."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ordinoise.app.records.history import Repeat
+from ordinoise.app.records.audit import Suspect
+from ordinoise.app.records.history import Repeat, Settled
+from ordinoise.app.records.plan import Plan, repeats_of
 from ordinoise.app.review.events import Event, RowState, states
 
 Repeats = Mapping[int, int]
@@ -36,6 +38,21 @@ class _Both:
     def shown(self) -> RowState:
         """What reviewers see: nothing of the first answer until there is a second."""
         return self.again if self.again.grade is None else self.settled
+
+
+def settled_rows(events: Iterable[Event], plans: Sequence[Plan], suspects: Iterable[Suspect]) -> list[Settled]:
+    """The rows with a grade that is not disputed, in the order of the file, given all that were shown."""
+    planned = [(one, plan.drawn) for plan in plans for one in plan.rows]
+    recorded = {one.row: one.recorded or None for one in (*suspects, *(one for one, _ in planned))}
+    random = {one.row for one, drawn in planned if drawn == "random"}
+    agreed = [one for _, one in sorted(settled_states(events, repeats_of(plans)).items()) if not one.is_disputed]
+    return [
+        Settled(
+            one.row, recorded.get(one.row), one.grade, one.reviewer or "", "random" if one.row in random else "chosen"
+        )
+        for one in agreed
+        if one.grade is not None
+    ]
 
 
 def settled_states(events: Iterable[Event], repeats: Repeats) -> dict[int, RowState]:

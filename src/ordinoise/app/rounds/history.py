@@ -1,0 +1,145 @@
+"""What reviewers settled in a file, in this round and in earlier ones, for its next audit or fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ordinoise._validation import Floats, complain
+from ordinoise.app.records.audit import AuditRecord, read_record
+from ordinoise.app.records.history import Repeat, Round, Settled
+from ordinoise.app.records.plan import read_plans, repeats_of
+from ordinoise.app.records.ratings import is_of_ratings
+from ordinoise.app.records.subject import Subject
+from ordinoise.app.review.decisions import events_in
+from ordinoise.app.review.settled import repeated, settled_rows
+from ordinoise.app.rounds.items import settled_items
+from ordinoise.app.tables import GradedTable, digest_of, read_table
+from ordinoise.app.verbs.request import Request
+from ordinoise.audit.certificate import SpotCheck
+from ordinoise.audit.reviewers import Reviewers, reviewers_from_repeats
+from ordinoise.columns.inference import as_text
+from ordinoise.columns.names import as_column
+from ordinoise.labels import Verified
+
+
+@dataclass(frozen=True)
+class History:
+    """Settled grades with the rounds that led to them.
+
+    Attributes
+    ----------
+    settled : tuple of Settled
+        In the order of the file; disputed rows are not among them.
+    rounds : tuple of Round
+        The audits that were reviewed.
+    repeats : tuple of Repeat
+        Rows that were graded twice, blind, in all rounds.
+    spot_check : SpotCheck or None
+        The last spot check among them.
+    """
+
+    settled: tuple[Settled, ...]
+    rounds: tuple[Round, ...] = ()
+    repeats: tuple[Repeat, ...] = ()
+    spot_check: SpotCheck | None = None
+
+    def verified(self, table: GradedTable) -> Verified:
+        """The settled grades with the noise of their reviewers, by position: graded rows first, then the added ones.
+
+        It estimates the reviewers, so call it once for each audit.
+        """
+        classes = {str(grade): rank for rank, grade in enumerate(table.classes)}
+        unknown = next((one.grade for one in self.settled if one.grade not in classes), None)
+        if unknown is not None:
+            raise complain("reviewed", f"hold grades among {list(classes)}", repr(unknown))
+        rows = np.array([one.row for one in self.settled], dtype=np.int64)
+        places = {row: at for at, row in enumerate([*table.rows.tolist(), *np.setdiff1d(rows, table.rows).tolist()])}
+        at = np.array([places[row] for row in rows.tolist()], dtype=np.int64)
+        labels = np.array(table.classes)[[classes[one.grade] for one in self.settled]]
+        drawn = np.array([one.drawn for one in self.settled])
+        return Verified(at, labels, self._noise(classes), at < len(table.rows), drawn)
+
+    def _noise(self, classes: dict[str, int]) -> Floats | None:
+        """One matrix for each settled row, by who graded it and whether twice; None if no row was graded twice.
+
+        A grade that two looks agree on is wrong more rarely than one of a single look; one that was decided together
+        after two looks differed is taken to be right.
+        """
+        twice = {one.row: one for one in self.repeats if {one.first, one.again} <= classes.keys()}
+        if not twice:
+            return None
+        reviewers = self._reviewers(list(twice.values()), classes)
+        matrices = []
+        for one in self.settled:
+            repeat = twice.get(one.row)
+            if repeat is None:
+                matrices.append(reviewers.matrix(one.reviewer))
+            else:
+                agreed = reviewers.agreement(repeat.reviewer, repeat.again_by)
+                matrices.append(np.eye(len(classes)) if repeat.is_differing else agreed)
+        return np.stack(matrices)
+
+    def _reviewers(self, repeats: list[Repeat], classes: dict[str, int]) -> Reviewers:
+        grades = {one.row: classes[one.grade] for one in self.settled}
+        return reviewers_from_repeats(
+            [(one.reviewer, one.again_by) for one in repeats],
+            [(classes[one.first], classes[one.again]) for one in repeats],
+            len(classes),
+            decided=[grades.get(one.row, -1) if one.is_differing else -1 for one in repeats],
+        )
+
+
+def history_for(folder: Path, request: Request) -> History:
+    """What the review of an audit of the same file settled, or that of the items that its rows are grades of."""
+    if not folder.is_dir():
+        raise complain("reviewed", "be a folder written by ordinoise audit or ordinoise raters", repr(str(folder)))
+    if is_of_ratings(folder):
+        history = History(_settled_by_item(folder, request))
+    else:
+        record = read_record(folder)
+        check_same(record, request.file)
+        history = history_in(folder, record)
+    if not history.settled:
+        advice = f"settle some with ordinoise review {folder}"
+        raise complain("reviewed", "be a folder with settled grades", f"none in {str(folder)!r}", advice)
+    return history
+
+
+def history_in(folder: Path, record: AuditRecord) -> History:
+    """What the folder of an audit began with, and what its own review settled."""
+    plans, events = read_plans(folder, record), events_in(folder, record)
+    own = settled_rows(events, plans, record.suspects)
+    settled = {one.row: one for one in (*record.settled, *own)}
+    begun = [
+        check
+        for plan in plans
+        if plan.is_spot_check and (check := plan.certificate(settled.values())).n_checked  # else it says nothing
+    ]
+    return History(
+        settled=tuple(one for _, one in sorted(settled.items())),
+        rounds=(*record.rounds, record.as_round),
+        repeats=(*record.repeats, *repeated(events, repeats_of(plans))),
+        spot_check=begun[-1] if begun else record.spot_check,
+    )
+
+
+def check_same(record: Subject, file: Path) -> None:
+    """Refuse a file that is not the audited one: its rows may be others."""
+    if digest_of(file) != record.digest:
+        advice = "row numbers may have shifted; audit the file again"
+        if Path(record.source).name != file.name and ".reviewed" in file.name:
+            advice = f"settled grades are applied to the original: audit {Path(record.source).name} again"
+        raise complain("file", "be unchanged since its audit", f"{str(file)!r}, which has changed", advice)
+
+
+def _settled_by_item(folder: Path, request: Request) -> tuple[Settled, ...]:
+    """The rows that are grades of settled items; what was recorded in them is not looked up."""
+    settled = settled_items(folder)
+    if request.item is None:
+        raise complain("reviewed", "come with --item if it is a folder of ordinoise raters", "no item")
+    frame = read_table(request.file, keep_text=[request.item])
+    names = as_text(frame.get_column(as_column("item", request.item, frame.columns))).str.strip_chars().to_list()
+    return tuple(Settled(row, None, settled[name]) for row, name in enumerate(names) if name in settled)
