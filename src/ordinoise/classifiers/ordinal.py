@@ -15,9 +15,9 @@ from ordinoise._validation import Floats, Ints, as_choice, as_generator, as_same
 from ordinoise.classifiers._table_base import TableClassifierBase
 from ordinoise.classifiers.blend.coding import TableCoding
 from ordinoise.classifiers.blend.data import Recorded
-from ordinoise.classifiers.blend.evidence import logs
+from ordinoise.classifiers.blend.evidence import as_answered, logs
 from ordinoise.classifiers.blend.fit import TrainingData, estimated_noise, fit_blend
-from ordinoise.classifiers.blend.fitted import FittedBlend, answered_by
+from ordinoise.classifiers.blend.fitted import FittedBlend
 from ordinoise.classifiers.blend.items import repeated_items
 from ordinoise.classifiers.blend.models import Model
 from ordinoise.classifiers.blend.plan import BlendPlan
@@ -321,7 +321,7 @@ class OrdinalClassifier(TableClassifierBase):
         filling = Filling.of(model._checked_features(X, reset=False), columns.categories)
         coding = TableCoding(model.n_features_in_, columns, filling, reading or Reading())
         likelihood = (out_of_fold @ noise.matrix)[np.arange(len(ranks)), ranks]
-        selection, answered = {name: float(logs(likelihood).mean())}, answered_by(noise, out_of_fold)
+        selection, answered = {name: float(logs(likelihood).mean())}, as_answered(out_of_fold, noise)
         model._keep(
             FittedBlend(
                 coding, {name: tuple(models)}, {name: 1.0}, noise, selection, folds[None], answered,

@@ -11,6 +11,7 @@ import numpy as np
 from ordinoise._validation import Floats, Ints, as_number, complain
 from ordinoise.classifiers.blend.candidates import CLASS_SHARES
 from ordinoise.classifiers.blend.coding import TableCoding
+from ordinoise.classifiers.blend.evidence import as_answered
 from ordinoise.classifiers.blend.mixture import Blend, average
 from ordinoise.classifiers.blend.models import DECONVOLUTION_STEPS, Model, NetworkModel, TreesModel
 from ordinoise.classifiers.blend.scored import kind_of
@@ -56,7 +57,7 @@ class FittedBlend:
     def of(cls, coding: TableCoding, blend: Blend, noise: Noise, folds: Ints) -> Self:
         """The blend under this noise, whose answer decides what is predicted."""
         models = {name: some for name, some in blend.models.items() if blend.weights[name] > 0}
-        out_of_fold = answered_by(noise, blend.out_of_fold)
+        out_of_fold = as_answered(blend.out_of_fold, noise)
         return cls(
             coding, models, dict(blend.weights), noise, dict(blend.log_likelihoods), folds, out_of_fold,
             dict(blend.curves),
@@ -72,7 +73,7 @@ class FittedBlend:
 
     def probabilities(self, table: Table, n_jobs: int | None = 1) -> Floats:
         """Probability of each class, of the true label or, if the answer is cautious, as it would be recorded."""
-        return answered_by(self.noise, average(self.models, self.weights, table, n_jobs))
+        return as_answered(average(self.models, self.weights, table, n_jobs), self.noise)
 
     def add_to_onnx(self, graph: Any) -> str:
         """Add the models to the graph, and return the name of their output, the class probabilities."""
@@ -133,8 +134,3 @@ class FittedBlend:
         if set(arrays) != set(expected):
             raise complain("arrays", f"be {sorted(expected)[:6]} ...", sorted(arrays)[:6])
         return blend
-
-
-def answered_by(noise: Noise, probabilities: Floats) -> Floats:
-    """Probabilities of the true label as the answer has them: a cautious one is of the recorded label."""
-    return probabilities @ noise.matrix if noise.answer == "cautious" else probabilities
