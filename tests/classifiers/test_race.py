@@ -8,7 +8,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from export.runtime import answers
 from ordinoise import adjacent, corrupt, inverse_decay, load_model
-from ordinoise.classifiers.blend import mixture
 from ordinoise.classifiers.blend.candidates import Fitted, LinearCandidate, NetworkCandidate, TreesCandidate, continued
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.mixture import fitted_blend
@@ -90,13 +89,13 @@ def test_matrix_products_have_one_thread_each_while_fits_run_side_by_side(monkey
         return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
 
     seen: set[int] = set()
-    original = mixture._Work._fit
+    original = NetworkCandidate.fit
 
-    def watched(self: Any, task: Any) -> Any:
+    def watched(self: NetworkCandidate, *arguments: Any) -> Fitted:
         seen.update(n_threads())
-        return original(self, task)
+        return original(self, *arguments)
 
-    monkeypatch.setattr(mixture._Work, "_fit", watched)
+    monkeypatch.setattr(NetworkCandidate, "fit", watched)
     data = synthetic(20, random_state=0)
     with threadpool_limits(2, user_api="blas"):
         OrdinalClassifier("mlp", noise=None, n_folds=2, n_rounds=1, random_state=0).fit(data.features, data.labels)

@@ -245,8 +245,9 @@ class OrdinalClassifier(TableClassifierBase):
 
     def _plan(self) -> BlendPlan:
         return BlendPlan(
-            self.learner, self.noise, self.answer, self.prior_rate, self.decision, self.n_folds, self.n_rounds,
-            self.n_jobs, self.verbose, self._folder,
+            learner=self.learner, noise=self.noise, answer=self.answer, prior_rate=self.prior_rate,
+            decision=self.decision, n_folds=self.n_folds, n_rounds=self.n_rounds, n_jobs=self.n_jobs,
+            verbose=self.verbose, folder=self._folder,
         )  # fmt: skip
 
     def _training_data(

@@ -129,7 +129,7 @@ class FittedBlend:
         }
         blend = cls(coding, models, weights, noise, selection)
         if settings["learner"] != blend.learner:
-            raise complain("learner", f"be {blend.learner!r}, as its models are", settings["learner"])
+            raise complain("learner", f"be {blend.learner!r}, as its models are", repr(settings["learner"]))
         expected = blend.state()[1]
         if set(arrays) != set(expected):
             raise complain("arrays", f"be {sorted(expected)[:6]} ...", sorted(arrays)[:6])
