@@ -291,7 +291,8 @@ def rows(given: argparse.Namespace, _: Path) -> None:
 def sums(_: argparse.Namespace, folder: Path) -> None:
     """Time and memory of the reduction, with the tables of as many parts as large tables have."""
     from ordinoise.app.out_of_core.files import PART_ROWS
-    from ordinoise.app.out_of_core.tasks import N_BUCKETS, ScoreTask, standard_errors
+    from ordinoise.app.out_of_core.tasks import N_BUCKETS, ScoreTask
+    from ordinoise.classifiers.blend.evidence import Evidence
     from ordinoise.jobs import ResultStore
     from ordinoise.jobs.records import trial_key, trial_record
 
@@ -305,13 +306,14 @@ def sums(_: argparse.Namespace, folder: Path) -> None:
             for number in range(n_parts):
                 task = ScoreTask(number, "trusting", ((1.0,),), "median")
                 counts = rng.multinomial(PART_ROWS, np.full(900, 1 / 900))
-                buckets = rng.integers(-(2**40), 2**40, size=(2, N_BUCKETS))
-                result = {"counts": counts.tolist(), "sums": buckets.tolist(), "sizes": counts[:N_BUCKETS].tolist()}
+                buckets = rng.integers(-(2**40), 2**40, size=(2, N_BUCKETS)) / 2**20
+                gains = {"likelier": buckets[0].tolist(), "cheaper": buckets[1].tolist()}
+                result = {"counts": counts.tolist(), "sizes": counts[:N_BUCKETS].tolist(), **gains}
                 store.add(trial_key(task), trial_record(task), result, 1.0)
             stored = time.monotonic() - start
             found = [one.result for one in store.results()]
             total = np.sum([one["counts"] for one in found], axis=0)
-            standard_errors(np.sum([one["sums"] for one in found], axis=0)[0], total[:N_BUCKETS])
+            _ = Evidence(total[:N_BUCKETS], np.sum([one["likelier"] for one in found], axis=0)).gain
         seconds = time.monotonic() - start
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
         print(f"{n_rows:>13,} rows: {n_parts:,} parts, kept in {stored:.1f} s and {path.stat().st_size / 1e6:.0f} MB, "

@@ -168,14 +168,15 @@ class PartsReader(ParquetReader):
         (self.scratch / "parts").mkdir()
 
     def read(self, data: bytes) -> None:
-        from ordinoise.app.out_of_core.files import parquet_files, parts_of, read_part
+        from ordinoise.app.out_of_core.files import parts_of, read_part
         from ordinoise.app.out_of_core.survey import Survey, surveyed
+        from ordinoise.app.tables.folder import parquet_files
 
         files = [self._written(f"parts/{number}.parquet", data) for number in (1, 2)]
-        parts, names = parts_of(parquet_files(self.scratch / "parts"))
+        found = parts_of(parquet_files(self.scratch / "parts"))
+        parts, names, n_rows = found.parts, list(found.names), found.n_rows
         if any(read_part(part).columns != names for part in parts):
             raise LostError("a part has other columns")
-        n_rows = sum(part.n_rows for part in parts)
         facts = [surveyed(part, at, names[-1], None, 0, n_rows, self.scratch) for at, part in enumerate(parts)]
         Survey.of(facts, n_rows).classes(names[-1], None)
         if any(file.read_bytes() != data for file in files):

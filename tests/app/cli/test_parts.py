@@ -10,6 +10,12 @@ import pytest
 
 from app.cli.command import run
 from app.out_of_core.parts import table, written
+from ordinoise.app.out_of_core.files import MAX_ROWS
+
+
+@pytest.fixture(autouse=True)
+def _always_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MAX_ROWS, "1")
 
 
 @pytest.fixture

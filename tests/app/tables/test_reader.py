@@ -251,7 +251,9 @@ def test_an_absent_file_suggests_its_neighbor(put: Put, tmp_path: Path) -> None:
         read_table(tmp_path / "rating.csv")
     with pytest.raises(ValueError, match=r"^file must exist, got '.*'; there is no folder '.*nowhere'$"):
         read_table(tmp_path / "nowhere" / "ratings.csv")
-    with pytest.raises(ValueError, match=r"^file must be a file, got the folder "):
+    with pytest.raises(
+        ValueError, match=r"^file must name Parquet files, a folder of them or one table, got none in the folder "
+    ):
         read_table(tmp_path)
     with pytest.raises(ValueError, match=r"^file must be a regular file, got '/dev/null'$"):
         read_table("/dev/null")

@@ -24,7 +24,7 @@ def audit(
     Parameters
     ----------
     out
-        New folder for report.html, suspects.csv, labels.csv and audit.json; of several Parquet files the labels are
+        New folder for report.html, suspects.csv, labels.csv and audit.json; of a table read in parts the labels are
         a folder too, labels.parquet.
     reviewed
         Folder of an earlier audit, or of ordinoise raters (with --item); its settled grades, and those of the
@@ -44,12 +44,12 @@ def audit(
 
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
-    from ordinoise.app.out_of_core.files import is_partitioned
+    from ordinoise.app.out_of_core.files import is_read_in_parts
     from ordinoise.app.rounds.history import history_for
     from ordinoise.app.verbs.audit import TASKS, audit_file
 
     show, labels = show_table(is_quiet=json), "labels.csv"
-    if is_partitioned(request.file):
+    if is_read_in_parts(request.file, request.scheduler):
         from ordinoise.app.out_of_core.verbs import LABELS, audit_parts
 
         refuse_for_parts(reviewed=reviewed, label_studio=label_studio)

@@ -28,13 +28,13 @@ def fit(
     from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
 
     refuse_existing("out", out)
-    from ordinoise.app.out_of_core.files import is_partitioned
+    from ordinoise.app.out_of_core.files import is_read_in_parts
     from ordinoise.app.report.action import baseline_of
     from ordinoise.app.rounds.history import history_for
     from ordinoise.app.verbs.model import fit_file
 
     show = show_table(is_quiet=json)
-    if is_partitioned(request.file):
+    if is_read_in_parts(request.file, request.scheduler):
         from ordinoise.app.out_of_core.verbs import fit_parts
 
         refuse_for_parts(reviewed=reviewed)

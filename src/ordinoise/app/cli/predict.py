@@ -54,10 +54,10 @@ def predict(
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import print_json
     from ordinoise.app.cli._parts import predict_several, refuse_scheduler
-    from ordinoise.app.out_of_core.files import is_partitioned
+    from ordinoise.app.tables.folder import is_folder
     from ordinoise.app.verbs.model import predict_file, write_predictions
 
-    if is_partitioned(file):
+    if is_folder(file):
         predict_several(
             model, file, out, decision, confidence, scheduler, is_json=json,
             others={"no-header": no_header, "embeddings": embeddings, "text-model": text_model},

@@ -5,21 +5,25 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names
+from ordinoise.app.tables.folder import check_same_columns, is_folder, parquet_files
 from ordinoise.app.tables.reader import FAILURES
-from ordinoise.app.tables.source import check_size
+from ordinoise.app.tables.source import CELL_BYTES, check_size, limit, most_bytes
 from ordinoise.app.tables.trial import damaged, stored_size
-from ordinoise.columns.names import listed
 from ordinoise.columns.refusals import is_sentence
 
 PART_ROWS = 2**18
 """Most rows of a part; polars writes Parquet in row groups of so many."""
-MARKS = ("*", "?", "[")
+IN_MEMORY_ROWS = 1_000_000
+"""A folder of no more rows is read as one file, if it fits into memory: a model of parts learns from all of them too. A
+round number, chosen by no run."""
+MAX_ROWS = "ORDINOISE_MAX_ROWS"
 
 
 @dataclass(frozen=True)
@@ -32,58 +36,56 @@ class Part:
     n_rows: int
 
 
-def is_partitioned(path: Path) -> bool:
-    """Whether a path means a folder or a pattern of Parquet files."""
-    return path.is_dir() or (not path.exists() and any(mark in str(path) for mark in MARKS))
+@dataclass(frozen=True)
+class Parts:
+    """The parts of all files in order, the names of the columns, and about how many bytes the values take."""
+
+    parts: tuple[Part, ...]
+    names: tuple[str, ...]
+    n_bytes: int
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of all parts."""
+        return self.parts[-1].first + self.parts[-1].n_rows
 
 
-def parquet_files(path: Path) -> list[Path]:
-    """The Parquet files of a folder or a pattern, by name."""
-    if path.is_dir():
-        found = [entry for entry in path.rglob("*.parquet") if not _is_hidden(entry, path)]
-        where = f"the folder {str(path)!r}"
-    else:
-        at = next(at for at, piece in enumerate(path.parts) if any(mark in piece for mark in MARKS))
-        found, where = list(Path(*path.parts[:at]).glob(str(Path(*path.parts[at:])))), repr(str(path))
-    files = sorted(entry for entry in found if entry.is_file())
-    if not files:
-        raise complain("file", "name Parquet files, a folder of them or one table", f"none in {where}")
-    odd = next((entry for entry in files if entry.suffix.lower() not in (".parquet", ".pq")), None)
-    if odd is not None:
-        raise complain("file", "name Parquet files only where it names several", repr(str(odd)))
-    return files
+def is_read_in_parts(path: Path, scheduler: str | None = None) -> bool:
+    """Whether a path means a folder that is given to a cluster, or larger than what is read as one file."""
+    if not is_folder(path) or scheduler is not None:
+        return scheduler is not None and is_folder(path)
+    found = parts_of(parquet_files(path))
+    return found.n_rows > limit(MAX_ROWS, IN_MEMORY_ROWS) or found.n_bytes > most_bytes()
 
 
-def _is_hidden(entry: Path, folder: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in entry.relative_to(folder).parts)
+def parts_of(files: Sequence[Path]) -> Parts:
+    """The parts of all files; refuses files whose columns differ."""
+    return _parts_of(tuple(files), state_of(files))
 
 
-def parts_of(files: Sequence[Path]) -> tuple[list[Part], list[str]]:
-    """The parts of all files in order, and the names of the columns; refuses files whose columns differ."""
+@lru_cache(maxsize=1)  # every value is read, and a command asks twice
+def _parts_of(files: tuple[Path, ...], _: str) -> Parts:
     parts: list[Part] = []
-    names: list[str] = []
-    first = 0
+    names: tuple[str, ...] = ()
+    first = n_bytes = 0
     for file in files:
-        own, n_rows = _shape(file)
-        if parts and own != names:
-            odd = sorted(set(own) ^ set(names))
-            got = f"{listed(odd)} in some only, {str(file)!r} and others" if odd else f"another order in {str(file)!r}"
-            raise complain("file", "have the same columns in every Parquet file", got)
-        names = own
+        own, n_rows, own_bytes = _shape(file)
+        check_same_columns(names if parts else own, own, file)
+        names, n_bytes = own, n_bytes + own_bytes
         for start in range(0, n_rows, PART_ROWS):
             size = min(PART_ROWS, n_rows - start)
             parts.append(Part(str(file.resolve()), first + start, start, size))
         first += n_rows
     if not first:
         raise complain("file", "hold rows", "only column names")
-    return parts, names
+    return Parts(tuple(parts), names, n_bytes)
 
 
-def _shape(file: Path) -> tuple[list[str], int]:
-    """Names of the columns and number of rows; every value is read once, by a process that may die of it."""
+def _shape(file: Path) -> tuple[tuple[str, ...], int, int]:
+    """Names of the columns, rows and bytes; every value is read once, by a process that may die of it."""
     try:
         with file.open("rb") as opened:
-            n_rows = (stored_size(file, opened, "parquet", is_whole=False) or (None,))[0]
+            n_rows, _, n_bytes = stored_size(file, opened, "parquet", is_whole=False) or (None, 0, 0)
             opened.seek(0)
             lazy = pl.scan_parquet(opened)
             names = lazy.collect_schema().names()
@@ -92,7 +94,7 @@ def _shape(file: Path) -> tuple[list[str], int]:
         raise (error if is_sentence(error) else damaged(file, "parquet")) from None
     check_size(file, min(n_rows, PART_ROWS), len(names))
     check_names(names)
-    return names, n_rows
+    return tuple(names), n_rows, n_rows * len(names) * CELL_BYTES + n_bytes
 
 
 def read_part(part: Part, columns: Sequence[str] | None = None) -> pl.DataFrame:

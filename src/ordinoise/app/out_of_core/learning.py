@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.app.out_of_core.files import Part, parquet_files, parts_of, state_of
-from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, merged, scores_at, write_arrays
+from ordinoise.app.out_of_core.files import Part, parts_of, state_of
+from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, scores_at, write_arrays
 from ordinoise.app.out_of_core.survey import (
     SampleTable,
     Survey,
@@ -40,7 +40,9 @@ from ordinoise.app.out_of_core.tasks import (
 )
 from ordinoise.app.out_of_core.texts import Features, features_in, read_texts
 from ordinoise.app.out_of_core.work import Work, working
-from ordinoise.app.tables import GradedTable
+from ordinoise.app.tables import GradedTable, digest_of
+from ordinoise.app.tables.folder import parquet_files
+from ordinoise.app.tables.reader import merged
 from ordinoise.app.tables.target import Classes
 from ordinoise.app.verbs.fit import check_request, noise_of
 from ordinoise.app.verbs.request import Request
@@ -112,25 +114,24 @@ def rows_in(known: Surveyed, folder: Path, sample: pl.DataFrame, rows: Ints) -> 
 
 def survey_of(request: Request, work: Work, on_table: OnTable) -> tuple[Surveyed, Rows]:
     """One pass over the parts; writes the plan and the sample for the workers."""
-    files = parquet_files(request.file)
-    parts, names = parts_of(files)
+    found = parts_of(parquet_files(request.file))
+    parts, n_rows = found.parts, found.n_rows
     for option in ("target", "group", "rater"):
         if getattr(request, option) is not None:
-            as_column(option, getattr(request, option), names)
-    n_rows = parts[-1].first + parts[-1].n_rows
+            as_column(option, getattr(request, option), list(found.names))
     tasks = [SurveyTask(part, at, request.target, request.group, request.seed, n_rows) for at, part in enumerate(parts)]
     facts = work.done(tasks, f"reading {len(parts):,} part{'s' * (len(parts) > 1)} of {n_rows:,} rows")
     survey = Survey.of(facts, n_rows)
     classes, counts = survey.classes(request.target, request.order)
     sample, rows = read_sample(work.folder, parts, request.seed)
-    known = _planned(request, survey, parts, classes, counts, sample, rows, state_of(files))
+    known = _planned(request, survey, parts, classes, counts, sample, rows, digest_of(request.file))
     known.plan.write(work.folder)
     if known.plan.columns.texts:
         read_texts(known.plan, work, sample, known.plan.labels_of(sample, rows))
-    found = rows_in(known, work.folder, sample, rows)
-    SampleArrays(found.features, found.labelled.ranks, found.labelled.folds).write(work.folder)
-    on_table(found.table)
-    return known, found
+    drawn = rows_in(known, work.folder, sample, rows)
+    SampleArrays(drawn.features, drawn.labelled.ranks, drawn.labelled.folds).write(work.folder)
+    on_table(drawn.table)
+    return known, drawn
 
 
 def _planned(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -198,8 +198,3 @@ def scores_at(plan: Plan, folder: Path, rows: Ints, file_of: Callable[[int], str
         own = rows[part_of == number] - firsts[number]
         found.append(read_arrays(folder / file_of(number))["scores"][own])
     return np.concatenate(found)
-
-
-def merged(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Rows of several parts as one frame; types that differ between files become one that holds both."""
-    return pl.concat(frames, how="vertical_relaxed")

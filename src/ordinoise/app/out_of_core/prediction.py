@@ -11,9 +11,10 @@ from typing import Any
 
 from ordinoise._files import new_folder, refuse_existing, whole_file
 from ordinoise._validation import complain
-from ordinoise.app.out_of_core.files import Part, parquet_files, parts_of, read_part, state_of
+from ordinoise.app.out_of_core.files import Part, parts_of, read_part, state_of
 from ordinoise.app.out_of_core.work import working
 from ordinoise.app.records.model import Task, read_model
+from ordinoise.app.tables.folder import parquet_files
 from ordinoise.app.verbs.model import check_prediction, with_grades
 from ordinoise.classifiers.base import OrdinalClassifierBase
 
@@ -80,7 +81,7 @@ def predict_parts(
     if task.n_embedded:
         raise complain("model", "read no embeddings to grade several Parquet files", repr(str(model)))
     files = parquet_files(file)
-    parts, _ = parts_of(files)
+    parts = parts_of(files).parts
     wanted = state_of(files), state_of(sorted(model.iterdir())), decision, confidence
     with working(out, wanted, jobs, scheduler, on_stage) as work, new_folder("out", out) as folder:
         (work.folder / GRADED).mkdir(exist_ok=True)

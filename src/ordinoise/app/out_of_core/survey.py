@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from ordinoise._files import whole_file
 from ordinoise._validation import Ints, complain
 from ordinoise.app.out_of_core.files import Part, read_part
-from ordinoise.app.out_of_core.plan import DRAWN_ROWS, SAMPLE_ROWS, drawn_file, is_drawn, merged
+from ordinoise.app.out_of_core.plan import DRAWN_ROWS, SAMPLE_ROWS, drawn_file, is_drawn
 from ordinoise.app.tables import ColumnFindings
 from ordinoise.app.tables.graded import GradedTable, graded_frame
-from ordinoise.app.tables.reader import Opened, typed_columns
+from ordinoise.app.tables.reader import Opened, merged, typed_columns
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.app.verbs.request import Request
 from ordinoise.columns.coding import Columns

@@ -30,6 +30,7 @@ from ordinoise.app.tables import (
     write_lines,
     write_table,
 )
+from ordinoise.app.tables.folder import whole_folder
 
 
 @dataclass(frozen=True)
@@ -73,11 +74,12 @@ def write_corrected(record: AuditRecord, states: Iterable[RowState], planned: It
     decided = {one.row: one.grade for one in record.settled}
     decided |= {state.row: state.grade for state in graded if state.grade is not None}
     changes = _changes(record, decided, planned)
-    with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=source.parent) as folder:
+    beside = whole_folder(source)
+    with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=beside.parent) as folder:
         written = Path(folder) / f"reviewed{_suffix(source, format_of(source))}"
         _write(record, source, changes, written)
         n_changed = _count_changes(record, source, decided, written)
-        path = placed(written, source)
+        path = placed(written, beside)
     n_disputed = sum(state.is_disputed for state in graded)
     return Corrected(path, n_changed, len(decided) - n_changed, n_disputed)
 

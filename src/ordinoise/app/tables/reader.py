@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names, delimiter_in, header_of, n_fields, open_quote, records
+from ordinoise.app.tables.folder import check_same_columns, is_folder, parquet_files
 from ordinoise.app.tables.label_studio import task_table
 from ordinoise.app.tables.lines import read_lines
 from ordinoise.app.tables.source import FORMATS, Source, check_size, not_utf8, open_source, too_large, unreadable
@@ -120,6 +121,8 @@ def _read(path: str | Path, *, header: bool = True) -> Opened:
     except MemoryError:
         raise too_large(source.path) from None
     note = sheet_note(source.path, source.text) if source.kind == "excel" else ""
+    if is_folder(source.path) and (n_files := len(parquet_files(source.path))) > 1:
+        note = f"{n_files:,} Parquet files are read as one table, in the order of their names"
     return Opened(frame, source.digest, nested, note)
 
 
@@ -138,14 +141,16 @@ def _stored(source: Source) -> pl.DataFrame:
 
 
 def _read_typed(path: Path, kind: str) -> pl.DataFrame:
-    """The table of a Parquet or Feather file."""
+    """The table of a Parquet or Feather file, or of a folder of Parquet files."""
+    if is_folder(path):
+        return _read_files(parquet_files(path), path)
     try:
         # Given a path, polars would open a Parquet file twice, and take some names for patterns.
         with path.open("rb") as file:
             size = stored_size(path, file, kind)
             with _complete(path, kind):
-                size = size or _stated_size(file, kind)
-            check_size(path, *size)
+                n_rows, n_columns = size[:2] if size else _stated_size(file, kind)
+            check_size(path, n_rows, n_columns)
             file.seek(0)
             with _complete(path, kind):
                 frame = pl.read_parquet(file) if kind == "parquet" else pl.read_ipc(file)
@@ -155,6 +160,24 @@ def _read_typed(path: Path, kind: str) -> pl.DataFrame:
     check_names(frame.columns)
     _check_rows(frame, path)
     return frame
+
+
+def _read_files(files: list[Path], path: Path) -> pl.DataFrame:
+    """The rows of several Parquet files, one after the other."""
+    frames: list[pl.DataFrame] = []
+    for file in files:
+        frames.append(_read_typed(file, "parquet"))
+        check_same_columns(frames[0].columns, frames[-1].columns, file)
+        check_size(path, sum(frame.height for frame in frames), frames[0].width)
+    return merged(frames)
+
+
+def merged(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Rows of several files as one frame; types that differ between files become one that holds both."""
+    try:
+        return pl.concat(frames, how="vertical_relaxed")
+    except FAILURES:
+        raise complain("file", "have columns of one kind in every Parquet file", "numbers and others") from None
 
 
 @contextmanager

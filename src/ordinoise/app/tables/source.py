@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.encoding import as_utf8
+from ordinoise.app.tables.folder import is_folder, parquet_files
 from ordinoise.columns.names import meant
 
 # The format and the delimiter are inferred from this many bytes; a round number, chosen by no run.
@@ -65,6 +66,8 @@ def open_source(path: str | Path) -> Source:
 
     Digest and text come from the same bytes, so that they agree even if the file is replaced meanwhile.
     """
+    if is_folder(Path(path)):
+        return Source(Path(path), "parquet", digest_of(path))
     path = as_file(path)
     with open_bytes(path) as file:
         kind = kind_of(path, _head(path, file))
@@ -123,7 +126,7 @@ def check_size(path: Path, n_rows: int, n_columns: int) -> None:
 
 def most_bytes() -> int:
     """Most bytes of a table: ``ORDINOISE_MAX_BYTES``, or a quarter of the memory."""
-    return _limit(MAX_BYTES, _memory() // MEMORY_SHARE)
+    return limit(MAX_BYTES, _memory() // MEMORY_SHARE)
 
 
 def most_unpacked(size: int) -> int:
@@ -133,14 +136,15 @@ def most_unpacked(size: int) -> int:
 
 def most_columns() -> int:
     """Most columns of a table: ``ORDINOISE_MAX_COLUMNS``, or as many as are read in reasonable time."""
-    return _limit(MAX_COLUMNS, MOST_COLUMNS)
+    return limit(MAX_COLUMNS, MOST_COLUMNS)
 
 
 def _is_given(variable: str) -> bool:
     return bool(os.environ.get(variable, "").strip())
 
 
-def _limit(variable: str, usual: int) -> int:
+def limit(variable: str, usual: int) -> int:
+    """A positive whole number in the environment, or the usual one."""
     given = os.environ.get(variable, "").strip()
     if not given:
         return usual
@@ -166,11 +170,14 @@ def _memory() -> int:
 
 def format_of(path: Path) -> str:
     """Format of a file, as in `Source`."""
-    return kind_of(path, head_of(path))
+    return "parquet" if is_folder(path) else kind_of(path, head_of(path))
 
 
 def digest_of(path: str | Path) -> str:
-    """SHA-256 of a file's bytes, as 64 hexadecimal digits."""
+    """SHA-256 of a file's bytes, or of the digests of several files, as 64 hexadecimal digits."""
+    if is_folder(Path(path)):
+        digests = [digest_of(file) for file in parquet_files(Path(path))]
+        return hashlib.sha256("".join(digests).encode()).hexdigest()
     with open_bytes(as_file(path)) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -51,15 +51,17 @@ class _Second:
 _processes: dict[int, _Second] = {}  # by the process that started it: a fork must not share a pipe
 
 
-def stored_size(path: Path, file: IO[bytes], kind: str, *, is_whole: bool = True) -> tuple[int, int] | None:
-    """Rows and columns of an open Parquet or Feather file, once a second process has read it; None if it cannot say.
+def stored_size(path: Path, file: IO[bytes], kind: str, *, is_whole: bool = True) -> tuple[int, int, int] | None:
+    """Rows and columns of an open Parquet or Feather file, and bytes of its text, once a second process has read it.
+
+    None if it cannot say.
 
     A file is refused with a sentence if the process does not survive it, or if its values are too large. Where no
     second process can be started, as inside of another program, it is None too. Unless the file `is_whole` read
     later, but some rows at a time, it may hold more than fits into memory.
     """
     found = _examined(path, file, kind, os.fstat(file.fileno()).st_size, is_whole=is_whole)
-    return (found["n_rows"], found["n_columns"]) if "n_rows" in found else None
+    return (found["n_rows"], found["n_columns"], found["n_bytes"]) if "n_rows" in found else None
 
 
 def check_sheet(path: Path, packed: bytes, sheet: str, size: int) -> None:

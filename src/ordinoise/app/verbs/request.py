@@ -20,7 +20,7 @@ class GradedFile:
     ----------
     file
         Table to read: CSV with any delimiter, JSON lines, Excel, Parquet or Feather; for noise, audit and fit also a
-        folder of Parquet files or a pattern in quotes, such as 'data/*.parquet', read a part at a time.
+        folder of Parquet files or a pattern in quotes, such as 'data/*.parquet', which may be larger than memory.
     target
         Column of grades.
     order
