@@ -16,6 +16,8 @@ from ordinoise.columns.refusals import is_sentence
 from ordinoise.jobs import ResultStore, executor, run_plan
 
 REFUSED = "refused"
+LAYOUT = 2
+"""Goes up with every change of what tasks are or return, so that a run stopped before the change is left alone."""
 
 
 class Task(Protocol):
@@ -67,9 +69,9 @@ def working(
 ) -> Iterator[Work]:
     """Work in a hidden folder beside `place`, which is removed at the end and kept where the run fails or is stopped.
 
-    Its name holds a digest of `wanted`, the inputs and options, and of the version: only the same work continues.
+    Its name holds a digest of `wanted`, the inputs and options, and of the versions: only the same work continues.
     """
-    key = hashlib.sha256(repr((wanted, ordinoise.__version__)).encode()).hexdigest()[:12]
+    key = hashlib.sha256(repr((wanted, ordinoise.__version__, LAYOUT)).encode()).hexdigest()[:12]
     folder = place.absolute().parent / f".{place.name}.work-{key}"
     if not folder.parent.is_dir():
         raise complain("out", "lie in a folder that exists", repr(str(place)))
