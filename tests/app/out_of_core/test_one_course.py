@@ -18,7 +18,7 @@ from ordinoise.app.out_of_core.verbs import LABELS, audit_parts, fit_parts
 from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected
-from ordinoise.app.rounds.reviewed import check_same
+from ordinoise.app.rounds.history import check_same
 from ordinoise.app.tables import ColumnRoles, digest_of, graded_table
 from ordinoise.app.tables.folder import whole_folder
 from ordinoise.app.verbs.audit import audit_file
@@ -73,7 +73,9 @@ def test_a_folder_is_the_table_of_one_file(tmp_path: Path) -> None:
     frame = table(60)[0]
     frame.write_parquet(tmp_path / "one.parquet")
     data = written(tmp_path / "data", frame, 3)
-    one, three, pattern = (graded_table(path, ColumnRoles("grade")) for path in (tmp_path / "one.parquet", data, data / "*.parquet"))
+    one, three, pattern = (
+        graded_table(path, ColumnRoles("grade")) for path in (tmp_path / "one.parquet", data, data / "*.parquet")
+    )
     for found in (three, pattern):
         assert found.frame.equals(one.frame)
         assert found.features.equals(one.features)
