@@ -61,7 +61,8 @@ def graded_table(n_rows: int = N_ROWS, seed: int = 0) -> tuple[pl.DataFrame, np.
     return frame.with_columns(pl.when(is_there).then("y").alias("y")), true
 
 
-def _with_notes(frame: pl.DataFrame, true: np.ndarray) -> pl.DataFrame:
+def with_notes(frame: pl.DataFrame, true: np.ndarray) -> pl.DataFrame:
+    """The noisy grades with free text whose words go with the true grade, instead of the other columns."""
     rng = np.random.default_rng(1)
     others = [f"word{number}" for number in range(40)]
     notes = []
@@ -140,7 +141,7 @@ def shuffled_case(folder: Path) -> Answers:
 
 def text_case(folder: Path) -> Answers:
     """An audit of free text."""
-    file = _csv(folder, _with_notes(*graded_table()))
+    file = _csv(folder, with_notes(*graded_table()))
     return _audit(audit_file(_request(file, answer="corrected"), folder / "audit")[0], folder / "audit")
 
 

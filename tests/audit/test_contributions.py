@@ -138,3 +138,21 @@ def test_only_the_rows_that_are_compared_are_weighed_in_a_large_table(monkeypatc
     assert few[1, 0] % 20 == 0
     assert (nearest[::2] % 2 == 0).all()
     assert (nearest[1::2] == -1).all()
+
+
+def test_texts_are_explained_as_the_held_out_models_read_them() -> None:
+    """A training text is read without its own words among the others', so it is not read like the same text anew."""
+    rng = np.random.default_rng(0)
+    grades = np.arange(120) % 3
+    words = np.array([["awful", "broken"], ["usable", "plain"], ["superb", "lovely"]])
+    said = [
+        f"{rng.choice(words[grade])} {' '.join(f'word{at}' for at in rng.integers(30, size=5))}" for grade in grades
+    ]
+    model = OrdinalClassifier(noise=NOISE, n_folds=2, n_rounds=1, n_jobs=1, random_state=0).keep_table()
+    model.fit(pl.DataFrame({"said": said}), grades)
+    assert model.table_ is not None
+    assert model.out_of_fold_ is not None
+    rows = np.arange(0, 120, 9)
+    found = column_contributions(model, model.table_, rows, np.full(len(rows), 2), np.full(len(rows), 0))
+    own = np.log(model.out_of_fold_[rows] + 1e-6)
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.base, own[:, 2] - own[:, 0], atol=1e-9)

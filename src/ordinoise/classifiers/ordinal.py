@@ -105,6 +105,8 @@ class OrdinalClassifier(TableClassifierBase):
         `noise_matrix_` is its matrix.
     out_of_fold_ : array of shape (n_samples, n_classes)
         What `predict_proba` gives for the training rows with positive weight, by models that did not see the row.
+    table_ : Table or None
+        The training rows as the models read them, after `keep_table`.
     folds_ : int array of shape (n_rounds, n_samples) or None
         Fold of every training row with positive weight, one line per draw of the folds; None after loading.
     models_ : dict of str to tuple
@@ -141,6 +143,7 @@ class OrdinalClassifier(TableClassifierBase):
     """
 
     columns_: Columns = field(init=False)
+    table_: Table | None = field(init=False, default=None)
     blend_: FittedBlend = field(init=False)
     models_: Mapping[str, tuple[Model, ...]] = field(init=False)
     weights_: Mapping[str, float] = field(init=False)
@@ -166,6 +169,7 @@ class OrdinalClassifier(TableClassifierBase):
     random_state: Any = None
     verbose: bool = False
     _folder: Path | None = field(init=False, default=None)
+    _keeps_table: bool = field(init=False, default=False)
 
     def keep_fits(self, folder: str | os.PathLike[str]) -> Self:
         """Keep the models of `fit` that take long in a folder as they are finished, and use those that are there.
@@ -179,6 +183,14 @@ class OrdinalClassifier(TableClassifierBase):
         folder : path
         """
         self._folder = Path(folder)
+        return self
+
+    def keep_table(self) -> Self:
+        """Keep the training rows of `fit` as the models read them, in `table_`: who explains them need not read again.
+
+        A model with its `table_` is as large as its data, and copies of it, such as pickles, hold them too.
+        """
+        self._keeps_table = True
         return self
 
     @one_blas_thread()
@@ -214,6 +226,7 @@ class OrdinalClassifier(TableClassifierBase):
             together, and held out together. Its rows must have the same features.
         """
         data, rows = self._training_data(X, y, sample_weight, raters, trusted, groups, items)
+        self.table_ = data.rows.table if self._keeps_table else None
         self._keep(fit_blend(data, self._plan(), as_generator(self.random_state)))
         # Without class weights, which would change the distribution that the scores are about.
         weights = self._checked_weights(sample_weight, y, np.empty((len(as_column("y", y)), 1)), None)

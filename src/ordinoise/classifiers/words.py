@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ordinoise._sparse import as_csr
 from ordinoise._validation import Floats, Ints, as_same_length, complain
 from ordinoise.classifiers.blend.models import SparseModel
 from ordinoise.classifiers.blend.scored import ScoredModel
+from ordinoise.classifiers.blend.table import Table
 from ordinoise.classifiers.ordinal import OrdinalClassifier
 from ordinoise.columns.texts import Grams
 from ordinoise.crossfit import kept_apart
@@ -45,7 +47,7 @@ class Word(NamedTuple):
 
 
 def word_contributions(
-    model: OrdinalClassifier, X: Any, toward: Any, against: Any, *, rows: Any = None
+    model: OrdinalClassifier, X: Any, toward: Any, against: Any, *, rows: Any = None, table: Table | None = None
 ) -> list[list[Word]]:
     """The words of every row in the order of the text, with what each adds to the log-odds of two grades.
 
@@ -66,6 +68,8 @@ def word_contributions(
     rows : int array of shape (n_samples,), optional
         Numbers of the rows of X in the table that the model was fitted to, in this process. Each is then judged by the
         models that did not see it: the others may have learned the words of a wrong label by heart.
+    table : Table, optional
+        What `model.table_of` makes of X, where it is at hand: counting n-grams takes long.
 
     Returns
     -------
@@ -74,7 +78,8 @@ def word_contributions(
     """
     check_is_fitted(model, "models_")
     ranks = [ranks_of(name, grades, model.classes_) for name, grades in (("toward", toward), ("against", against))]
-    table, cells = model.table_of(X), model.columns_.cells(X)
+    table = model.table_of(X) if table is None else table
+    cells = model.columns_.cells(X)
     for name, some in zip(("toward", "against"), ranks, strict=True):
         as_same_length(name, len(some), "X", len(table.features))
     if not model.blend_.coding.reading.grams:
@@ -118,8 +123,7 @@ def _shares(model: OrdinalClassifier, n_samples: int, rows: Any) -> Floats:
 
 def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints], shares: Floats) -> list[Any]:
     """One CSR matrix for each of the `counts`: what each number of each row adds to the log-odds."""
-    blocks = [some.matrix.astype(np.float64) for some in table.counts]
-    totals = [np.zeros(block.nnz) for block in blocks]
+    totals = [np.zeros(some.matrix.nnz) for some in table.counts]
     parts = _linear_models(model, shares)
     whole = np.sum([share for share, _ in parts], axis=0)
     whole = np.where(whole > 0, whole, 1.0)
@@ -130,9 +134,10 @@ def _contributions(model: OrdinalClassifier, table: Any, pairs: tuple[Ints, Ints
             of_row = np.repeat(share / whole, np.diff(coded.indptr))
             total += of_row * coded.data * _coefficients(one, start, coded, pairs)
             start += coded.shape[1]
-    for block, total in zip(blocks, totals, strict=True):
-        block.data = total
-    return blocks
+    return [
+        as_csr((total, some.matrix.indices, some.matrix.indptr), shape=some.matrix.shape)
+        for some, total in zip(table.counts, totals, strict=True)
+    ]
 
 
 def _linear_models(model: OrdinalClassifier, shares: Floats) -> list[tuple[Floats, SparseModel]]:

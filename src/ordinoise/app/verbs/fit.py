@@ -56,8 +56,9 @@ class FileAudit:
 
     @cached_property
     def training_table(self) -> Table:
-        """The rows of `training` as the models read them: counting the words of many texts takes long."""
-        return self.model.table_of(self.training["X"])
+        """The rows of `training` as the models read them; models of parts learned from more rows than these."""
+        known = self.model.table_
+        return self.model.table_of(self.training["X"]) if known is None else known
 
     @cached_property
     def graded_rows(self) -> Table:
@@ -150,7 +151,7 @@ def learn(
         model.keep_fits(unfinished)
     training = training_rows(request, table, history)
     with without_doubt_warnings():
-        model.fit(**training)
+        model.keep_table().fit(**training)
     return FileAudit(request, table, model, training)
 
 

@@ -45,7 +45,7 @@ def reasons_of(found: FileAudit, chosen: Ints, settled: Mapping[int, str]) -> li
     rows = found.graded_rows
     embedded = np.flatnonzero(np.isin(feature_names(model, rows), table.embedded))
     near = similar_rows(rows, chosen, embedded=embedded)
-    words = word_contributions(model, table.features[chosen], toward, against, rows=chosen)
+    words = word_contributions(model, table.features[chosen], toward, against, rows=chosen, table=rows.rows(chosen))
     return [
         Why(_strongest(added.names, values, said), _strongest_words(said), _similar(found, neighbors, settled))
         for values, said, neighbors in zip(added.values, words, near, strict=True)
