@@ -69,6 +69,16 @@ def test_the_slope_is_the_penalized_likelihoods() -> None:
     assert best - flat == pytest.approx(np.sqrt(np.linalg.inv(curvature)[1, 1]), rel=0.02)
 
 
+def test_a_slope_is_found_where_suspicion_says_little_over_a_wide_scale() -> None:
+    """Plain Newton steps ran in circles here, and left the slope of the prior."""
+    rng = np.random.default_rng(0)
+    logits = -14 * rng.beta(0.8, 1.5, size=1200) + 1
+    is_wrong = rng.random(1200) < expit(-0.9 + 0.1 * logits)
+    best, flat = slopes(logits, is_wrong)
+    assert best == pytest.approx(0.1, abs=0.05)
+    assert 0.05 < flat < best
+
+
 def test_no_slope_is_negative() -> None:
     logits = np.linspace(-3, 3, 200)
     assert slopes(logits, logits < 0) == (0.0, 0.0)

@@ -39,7 +39,8 @@ class Count:
     n_left : int
         Rows that nobody verified, open ones among them.
     chosen, random : Tally
-        Rows verified, by how they were drawn.
+        Rows verified, by how they were drawn. Random rows as suspicious as those that were chosen since count as
+        chosen, for they stand for no row that is left.
     floor : int
         At least so many are wrong if grades overlap with tails no heavier than t3; 0 if that is refuted.
     most_unlike : float
@@ -128,7 +129,7 @@ class Table:
             Rows per independent draw of the random sample: 1 where rows were drawn singly, however they hang together.
         """
         rest = self.sums - self._sums(verified, ~verdicts.is_open)
-        is_random = verdicts.is_random & (verdicts.is_random.sum() >= FEWEST_RANDOM)
+        is_random = self._of_rest(verdicts, verified, rest)
         chosen, error = verdicts.among(~is_random).tally, (1 - confidence) / 2
         floor = self._floor(verdicts, verified, rest, error)
         unlike = most_unlike(rest.n_unlike, rest.n_rows, error, self.design_effect)
@@ -144,6 +145,21 @@ class Table:
             left, rest.n_rows, chosen, verdicts.among(is_random).tally, floor.n_wrong, unlike, by_chosen, curve,
             most_of_next(chosen.n_rows, chosen.n_wrong + chosen.n_open, error=error) if chosen.n_rows else None, doubts,
         )  # fmt: skip
+
+    def _of_rest(self, verdicts: Verdicts, verified: Traits, rest: Sums) -> NDArray[np.bool_]:
+        """Random rows that stand for the rest: none that people would have chosen since, and none if there are few.
+
+        Where the chosen rows are the most suspicious ones, their number says from which suspicion on. So two samples
+        with chosen rows between them are one sample of what both could have been drawn from.
+        """
+        is_random, at = verdicts.is_random, verified.level
+        chosen = at[~is_random]
+        by_level = np.bincount(chosen, minlength=len(GRID)) + rest.by_level
+        cut = len(GRID) - 1 - int(np.argmax(by_level[::-1].cumsum() >= len(chosen)))
+        by_chance = len(chosen) / max(by_level.sum(), 1)
+        if len(chosen) and (chosen >= cut).mean() >= (1 + by_chance) / 2:
+            is_random = is_random & (at <= cut)
+        return is_random & (is_random.sum() >= FEWEST_RANDOM)
 
     def _sums(self, verified: Traits, some: NDArray[np.bool_]) -> Sums:
         """Sums over some of the verified rows."""

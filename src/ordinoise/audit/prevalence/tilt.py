@@ -33,7 +33,7 @@ KEPT = 0.2
 """Part of the error that is kept for a curve of the wrong shape. A round number."""
 LEAST, MOST = -200.0, 200.0
 """Levels that stand for no wrong row and for wrong rows alone."""
-STEPS, LONGEST_STEP, SMALL_STEP = 50, 2.0, 1e-8  # of Newton's method for the slope
+STEPS, SMALL_STEP = 50, 1e-8  # of Newton's method for the slope
 
 
 @dataclass(frozen=True)
@@ -64,21 +64,26 @@ class Sample:
 
 def slopes(logits: Floats, is_wrong: NDArray[np.bool_]) -> tuple[float, float]:
     """The slope by ridge logistic regression, and the slope one standard error flatter; neither below zero."""
-    level, slope = -2.0 - SLOPE * float(logits.mean()), SLOPE
+    design = np.column_stack([np.ones(len(logits)), logits])
+    prior, precision = np.array([LEVEL, SLOPE]), np.array([LEVEL_SD, SLOPE_SD]) ** -2.0
+
+    def cost(at: Floats) -> float:
+        sums = design @ at
+        return float((np.logaddexp(0, sums) - is_wrong * sums).sum() + precision @ (at - prior) ** 2 / 2)
+
+    at = np.array([-2.0 - SLOPE * float(logits.mean()), SLOPE])
     for _ in range(STEPS):
-        chances = expit(level + slope * logits)
-        weights = chances * (1 - chances)
-        off, rest = 1 / LEVEL_SD**2, is_wrong - chances
-        information = np.array(
-            [[weights.sum() + off, weights @ logits], [weights @ logits, weights @ logits**2 + SLOPE_SD**-2]]
-        )
-        slope_of = [rest.sum() - off * (level - LEVEL), rest @ logits - (slope - SLOPE) / SLOPE_SD**2]
-        step = np.clip(np.linalg.solve(information, slope_of), -LONGEST_STEP, LONGEST_STEP)
-        level, slope = level + float(step[0]), slope + float(step[1])
-        if np.abs(step).max() < SMALL_STEP:
+        chances = expit(design @ at)
+        information = (design.T * (chances * (1 - chances))) @ design + np.diag(precision)
+        step = np.linalg.solve(information, design.T @ (is_wrong - chances) - precision * (at - prior))
+        # A full step may lead past the minimum, and back: on wide scales it runs in circles.
+        while cost(at + step) > cost(at) and np.abs(step).max() > SMALL_STEP:
+            step = step / 2
+        at = at + step
+        if np.abs(step).max() <= SMALL_STEP:
             break
     error = float(np.sqrt(np.linalg.inv(information)[1, 1]))
-    return max(slope, 0.0), max(slope - error, 0.0)
+    return max(float(at[1]), 0.0), max(float(at[1]) - error, 0.0)
 
 
 def half_below(chances: Floats, n_found: int, design_effect: float = 1.0) -> float:
@@ -164,9 +169,9 @@ def _end(
         return half_below(seen(level), n_found, sample.design_effect)
 
     tail = error / 2 if is_upper else 1 - error / 2
-    end = MOST if n_found == n_drawn and is_upper else LEAST if n_found == 0 and not is_upper else 0.0
-    end = end or _root(lambda level: tail - below(level))
     best = _root(lambda level: float(seen(level).sum()) - n_found)
+    end = MOST if n_found == n_drawn and is_upper else LEAST if n_found == 0 and not is_upper else 0.0
+    end = end or _root(lambda level: tail - below(level), best if abs(best) < MOST else 0.0)
     means, chance = [], 0.0
     for level in (best, end):
         chances = Curve(level, flat).of(logits) if abs(level) < MOST else np.full(len(logits), float(level > 0))
@@ -176,10 +181,13 @@ def _end(
     return min(means[0] + reach, float(n_rows.sum())) if is_upper else max(means[0] - reach, 0.0)
 
 
-def _root(rising: Callable[[float], float]) -> float:
-    """Where an increasing function is zero; an end of the levels where it is on one side of zero alone."""
+def _root(rising: Callable[[float], float], near: float = 0.0) -> float:
+    """Where an increasing function is zero, near a level; an end of the levels if it is on one side of zero alone."""
     if rising(LEAST) >= 0:
         return LEAST
     if rising(MOST) <= 0:
         return MOST
-    return float(brentq(rising, LEAST, MOST, xtol=1e-6))
+    reach = 1.0
+    while not rising(near - reach) <= 0 <= rising(near + reach):
+        reach *= 2
+    return float(brentq(rising, near - reach, near + reach, xtol=1e-6))
