@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from app.cli.command import few_models
-from ordinoise.app.records.history import Repeat
-from ordinoise.app.rounds import settled
-from ordinoise.app.rounds.reviewed import Reviewed
+from ordinoise.app.records.history import Repeat, Settled
+from ordinoise.app.rounds import history
+from ordinoise.app.rounds.history import History
 from ordinoise.app.tables import graded
 from ordinoise.app.verbs.audit import audit_file
 from ordinoise.app.verbs.request import Request
@@ -27,8 +27,8 @@ WATCHED: dict[str, tuple[Any, str]] = {
     "counts": (Grams, "counted"),
     "counts and learns": (Grams, "of"),
     "evaluates": (evaluation, "_evaluation"),
-    "verifies": (settled, "_verified"),
-    "estimates reviewers": (settled, "reviewers_from_repeats"),
+    "verifies": (History, "verified"),
+    "estimates reviewers": (history, "reviewers_from_repeats"),
 }
 
 
@@ -78,7 +78,7 @@ def test_an_audit_of_texts(tmp_path: Path, calls: Counter[str]) -> None:
 def test_an_audit_that_continues_a_review(tmp_path: Path, calls: Counter[str]) -> None:
     grades = {row: str(golden.GRADES[rank]) for row, rank in enumerate(golden.graded_table()[1][:20].tolist())}
     repeats = tuple(Repeat(row, grades[row], grades[row], "Ann", "Ben") for row in range(10))
-    reviewed = Reviewed({row: (grade, "Ann") for row, grade in grades.items()}, repeats=repeats)
-    _, record = audit_file(_request(tmp_path, has_text=False), tmp_path / "audit", reviewed=reviewed)
+    reviewed = History(tuple(Settled(row, None, grade, "Ann") for row, grade in grades.items()), repeats=repeats)
+    _, record = audit_file(_request(tmp_path, has_text=False), tmp_path / "audit", history=reviewed)
     assert len(record.settled) == 20
     assert calls == {"typed": 1, "numbers": 1, "evaluates": 1, "verifies": 1, "estimates reviewers": 1}
