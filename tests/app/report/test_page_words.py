@@ -166,7 +166,7 @@ def test_an_interval_that_is_too_wide_is_not_printed() -> None:
     known = CorrectedScore(0.2, 0.14, 0.26, standard_error=0.03, observed=0.3)
     wide, endless = replace(known, low=-90.0, high=90.0), replace(known, low=-np.inf, high=np.inf)
     lines = score_lines({"mean_absolute_error": known, "zero_one_loss": wide, "accuracy_off1_score": endless})
-    assert [line.interval for line in lines] == ["0.14 to 0.26", "too wide to show", "too wide to show"]
+    assert [line["interval"] for line in lines] == ["0.14 to 0.26", "too wide to show", "too wide to show"]
 
 
 def test_every_known_doubt_has_plain_words_and_an_unknown_one_keeps_its_own() -> None:

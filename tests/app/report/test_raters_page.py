@@ -51,7 +51,7 @@ def test_the_page_names_every_rater_every_measure_and_every_doubt(found: tuple[R
     assert len(contents["matrices"]) == len(RATERS)
     assert len(contents["agreement_lines"]) == 6
     assert len(contents["doubts"]) == len(record.noise.doubts)
-    assert [row.item.item for row in contents["items"]] == [item.item for item in record.suspects]
+    assert [row["item"].item for row in contents["items"]] == [item.item for item in record.suspects]
     guesser = next(line for line in record.raters if line["rater"] == "=Dee()")
     assert guesser["guessing"] == max(line["guessing"] for line in record.raters)
     assert f"{counts.unanimous} items have the same grade" in " ".join(contents["lead"])
@@ -61,9 +61,9 @@ def test_a_small_matrix_has_true_grades_in_rows(found: tuple[RatersRecord, Count
     record, counts = found
     names = [str(line["rater"]) for line in record.raters]
     for small in contents_of(record, counts)["matrices"]:
-        matrix = record.noise.matrices[names.index(small.name)]
-        assert [strength for strength, _ in small.cells] == [round(100 * value) for row in matrix for value in row]
-        assert [at for at, (_, is_right) in enumerate(small.cells) if is_right] == [0, 5, 10, 15]
+        matrix = record.noise.matrices[names.index(small["name"])]
+        assert [strength for strength, _ in small["cells"]] == [round(100 * value) for row in matrix for value in row]
+        assert [at for at, (_, is_right) in enumerate(small["cells"]) if is_right] == [0, 5, 10, 15]
 
 
 @pytest.mark.parametrize(

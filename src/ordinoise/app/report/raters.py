@@ -42,30 +42,6 @@ class Counts:
     expected_right: float
 
 
-@dataclass(frozen=True, eq=False)
-class SmallMatrix:
-    """The matrix of one rater as colored cells: strength in percent, and whether the grade is right."""
-
-    name: str
-    words: str
-    cells: tuple[tuple[int, bool], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class ItemRow:
-    """An item to read again, as text and as numbers to sort by."""
-
-    item: RatedItem
-    name: CellText
-    rank: int
-    confidence: str
-    distance: str
-    given: tuple[tuple[str, str], ...]
-    n_more: int
-    probabilities: tuple[tuple[str, int], ...]
-    cells: tuple[CellText, ...]
-
-
 def write_raters_report(path: Path, record: RatersRecord, counts: Counts) -> None:
     """Write the report on several raters as one HTML file."""
     heading = f"Raters of {PurePath(record.source).name}"
@@ -96,7 +72,7 @@ def contents_of(record: RatersRecord, counts: Counts) -> dict[str, Any]:
         "matrices": _small_matrices(record, [str(line["rater"]) for line in most]),
         "columns": [shown_column(column) for column in record.columns[:MOST_COLUMNS]],
         "items": rows,
-        "grades": sorted({row.rank for row in rows}),
+        "grades": sorted({row["rank"] for row in rows}),
         "doubts": doubt_lines(record),
         "advice": advice(record),
         "settings": shown_settings(record.settings),
@@ -130,14 +106,18 @@ def _raters_caption(record: RatersRecord) -> str:
     )
 
 
-def _small_matrices(record: RatersRecord, names: Sequence[str]) -> list[SmallMatrix]:
+def _small_matrices(record: RatersRecord, names: Sequence[str]) -> list[dict[str, Any]]:
     """Matrices of the raters with the most grades, as many as the page can hold; one for all without names."""
     n_classes = len(record.classes)
     matrices = record.noise.matrices
     by_name = dict(zip([str(line["rater"]) for line in record.raters], matrices.tolist(), strict=False))
     n_shown = min(MOST_MATRICES, MOST_CELLS // n_classes**2)
     return [
-        SmallMatrix(shortened(name, 40), _matrix_words(by_name[name], record.classes), _strengths(by_name[name]))
+        {
+            "name": shortened(name, 40),
+            "words": _matrix_words(by_name[name], record.classes),
+            "cells": _strengths(by_name[name]),
+        }
         for name in names[:n_shown]
         if name in by_name
     ]
@@ -157,25 +137,26 @@ def _strengths(matrix: Sequence[Sequence[float]]) -> tuple[tuple[int, bool], ...
     )
 
 
-def _item_rows(record: RatersRecord) -> list[ItemRow]:
+def _item_rows(record: RatersRecord) -> list[dict[str, Any]]:
     found = record.suspects[:MOST_ITEMS]
     cells = cut_cells([[one.item, *one.cells[:MOST_COLUMNS]] for one in found])
     return [_item_row(record, one, texts) for one, texts in zip(found, cells, strict=True)]
 
 
-def _item_row(record: RatersRecord, item: RatedItem, texts: Sequence[CellText]) -> ItemRow:
+def _item_row(record: RatersRecord, item: RatedItem, texts: Sequence[CellText]) -> dict[str, Any]:
+    """An item to read again, as text and as numbers to sort by."""
     strip = item.posterior if len(record.classes) <= MOST_IN_STRIP else ()
     likeliest = max(item.posterior) or 1.0
     raters = item.raters or ("",) * len(item.grades)
     given = sorted(zip(raters, item.grades, strict=True), key=lambda one: record.classes.index(one[1]))
-    return ItemRow(
-        item=item,
-        name=texts[0],
-        rank=record.classes.index(item.recorded),
-        confidence=percent(1 - item.probability_wrong),
-        distance=number(item.expected_distance),
-        given=tuple((shortened(who, 24), printable(shortened(grade, 24))) for who, grade in given[:MOST_GIVEN]),
-        n_more=max(len(given) - MOST_GIVEN, 0),
-        probabilities=tuple((percent(one), round(100 * one / likeliest)) for one in strip),
-        cells=tuple(texts[1:]),
-    )
+    return {
+        "item": item,
+        "name": texts[0],
+        "rank": record.classes.index(item.recorded),
+        "confidence": percent(1 - item.probability_wrong),
+        "distance": number(item.expected_distance),
+        "given": tuple((shortened(who, 24), printable(shortened(grade, 24))) for who, grade in given[:MOST_GIVEN]),
+        "n_more": max(len(given) - MOST_GIVEN, 0),
+        "probabilities": tuple((percent(one), round(100 * one / likeliest)) for one in strip),
+        "cells": tuple(texts[1:]),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -180,34 +180,22 @@ def _caution(record: AuditRecord) -> list[str]:
     return [found.origin or ANSWERS[record.noise.answer]]
 
 
-@dataclass(frozen=True)
-class ScoreLine:
-    """A row of the table of scores; `is_precise` says whether the corrected score is worth showing."""
-
-    title: str
-    meaning: str
-    observed: str
-    clean: str
-    interval: str
-    is_precise: bool
-
-
 def is_precise(score: CorrectedScore) -> bool:
     """Whether a corrected score is precise enough to show."""
     return math.isfinite(score.value) and score.half_width <= WIDEST * max(1.0, abs(score.observed))
 
 
-def score_lines(scores: Mapping[str, CorrectedScore]) -> list[ScoreLine]:
-    """One row per metric, in the order of the scores."""
-    return [_score_line(name, score) for name, score in scores.items()]
-
-
-def _score_line(name: str, score: CorrectedScore) -> ScoreLine:
-    title, meaning = MEASURES.get(name, (shortened(name.replace("_", " ")), ""))
-    if not math.isfinite(score.value):
-        return ScoreLine(title, meaning, number(score.observed), number(math.nan), number(math.nan), False)
-    interval = score.span(number) if is_precise(score) else "too wide to show"
-    return ScoreLine(title, meaning, number(score.observed), number(score.value), interval, is_precise(score))
+def score_lines(scores: Mapping[str, CorrectedScore]) -> list[dict[str, Any]]:
+    """One row per metric, in the order of the scores; an interval is left out if it is too wide to be worth showing."""
+    lines = []
+    for name, score in scores.items():
+        title, meaning = MEASURES.get(name, (shortened(name.replace("_", " ")), ""))
+        interval = score.span(number) if is_precise(score) else "too wide to show"
+        lines.append({
+            "title": title, "meaning": meaning, "observed": number(score.observed), "clean": number(score.value),
+            "interval": interval if math.isfinite(score.value) else NOTHING, "is_precise": is_precise(score),
+        })  # fmt: skip
+    return lines
 
 
 def scores_words(scores: Mapping[str, CorrectedScore]) -> str:

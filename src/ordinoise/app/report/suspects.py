@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ordinoise._text import percent
 from ordinoise.app.records.audit import AuditRecord, Contribution, Suspect
@@ -33,59 +34,8 @@ class CellText:
     pieces: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
-class SuspectColumn:
-    """A column of the file: its name as shown, and the whole name if that is longer."""
-
-    name: str
-    whole: str
-    is_number: bool
-
-
-@dataclass(frozen=True)
-class SuspectRow:
-    """A suspicious row, as numbers to sort by and as text.
-
-    Attributes
-    ----------
-    probabilities : tuple of (str, int)
-        Probability of each grade as text, and relative to the likeliest grade in percent, for its color; empty if
-        there are too many grades.
-    speaks : tuple of (str, str)
-        Columns with their cells, and "for" or "against".
-    """
-
-    suspect: Suspect
-    recorded_rank: int
-    suggested_rank: int
-    wrong: str
-    distance: str
-    probabilities: tuple[tuple[str, int], ...]
-    cells: tuple[CellText, ...]
-    speaks: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class SuspectTable:
-    """Rows and columns for the page, and the number of columns that are not shown.
-
-    Attributes
-    ----------
-    recorded, suggested : tuple of int
-        Ranks that occur, as choices of the filters.
-    """
-
-    columns: tuple[SuspectColumn, ...]
-    rows: tuple[SuspectRow, ...]
-    n_more_columns: int
-    recorded: tuple[int, ...]
-    suggested: tuple[int, ...]
-    has_reasons: bool
-    has_words: bool
-
-
-def suspect_table(record: AuditRecord) -> SuspectTable:
-    """The first suspects of a record, with the cells of all columns except the target."""
+def suspect_table(record: AuditRecord) -> dict[str, Any]:
+    """The first suspects of a record by name of the template: rows, with the cells of all columns except the target."""
     found = record.suspects[:MOST_ROWS]
     places = [place for place, column in enumerate(record.columns) if column.role != "target"]
     columns = [record.columns[place] for place in places[:MOST_COLUMNS]]
@@ -93,39 +43,41 @@ def suspect_table(record: AuditRecord) -> SuspectTable:
     rows = tuple(
         _row(suspect, record, places[:MOST_COLUMNS], texts) for suspect, texts in zip(found, cells, strict=True)
     )
-    return SuspectTable(
-        columns=tuple(shown_column(column) for column in columns),
-        rows=rows,
-        n_more_columns=max(len(places) - MOST_COLUMNS, 0),
-        recorded=tuple(sorted({row.recorded_rank for row in rows})),
-        suggested=tuple(sorted({row.suggested_rank for row in rows})),
-        has_reasons=any(one.contributions or one.similar for one in found),
-        has_words=any(one.words for one in found),
-    )
+    return {
+        "columns": tuple(shown_column(column) for column in columns),
+        "rows": rows,
+        "n_more_columns": max(len(places) - MOST_COLUMNS, 0),
+        "recorded": tuple(sorted({row["recorded_rank"] for row in rows})),
+        "suggested": tuple(sorted({row["suggested_rank"] for row in rows})),
+        "has_reasons": any(one.contributions or one.similar for one in found),
+        "has_words": any(one.words for one in found),
+    }
 
 
-def shown_column(column: ColumnFindings) -> SuspectColumn:
-    """The column as the page names it."""
-    return SuspectColumn(shortened(column.name), _whole(column.name, NAME_LENGTH), column.kind == "number")
+def shown_column(column: ColumnFindings) -> dict[str, Any]:
+    """A column of the file as the page names it, and its whole name if that is longer."""
+    name, whole = shortened(column.name), _whole(column.name, NAME_LENGTH)
+    return {"name": name, "whole": whole, "is_number": column.kind == "number"}
 
 
-def _row(suspect: Suspect, record: AuditRecord, places: Sequence[int], cells: Sequence[CellText]) -> SuspectRow:
+def _row(suspect: Suspect, record: AuditRecord, places: Sequence[int], cells: Sequence[CellText]) -> dict[str, Any]:
+    """A suspicious row, as numbers to sort by and as text; no probabilities if there are too many grades."""
     classes = record.classes
     strip = suspect.posterior if len(classes) <= MOST_IN_STRIP else ()
     likeliest = max(suspect.posterior) or 1.0
-    return SuspectRow(
-        suspect=suspect,
-        recorded_rank=classes.index(suspect.recorded),
-        suggested_rank=classes.index(suspect.suggested),
-        wrong=percent(suspect.probability_wrong),
-        distance=number(suspect.expected_distance),
-        probabilities=tuple((percent(one), round(100 * one / likeliest)) for one in strip),
-        cells=tuple(
+    return {
+        "suspect": suspect,
+        "recorded_rank": classes.index(suspect.recorded),
+        "suggested_rank": classes.index(suspect.suggested),
+        "wrong": percent(suspect.probability_wrong),
+        "distance": number(suspect.expected_distance),
+        "probabilities": tuple((percent(one), round(100 * one / likeliest)) for one in strip),
+        "cells": tuple(
             replace(cell, pieces=_pieces(record.columns[place].name, suspect, suspect.cells[place], cell.shown))
             for place, cell in zip(places, cells, strict=True)
         ),
-        speaks=tuple(_speaking(record, suspect, one) for one in suspect.contributions),
-    )
+        "speaks": tuple(_speaking(record, suspect, one) for one in suspect.contributions),
+    }
 
 
 def _speaking(record: AuditRecord, suspect: Suspect, one: Contribution) -> tuple[str, str]:
