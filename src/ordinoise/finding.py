@@ -83,9 +83,7 @@ class Finding:
     @property
     def share(self) -> Estimate | None:
         """Share of wrong labels."""
-        if self.wrong is None or self.n_labels is None:
-            return self.wrong
-        return self.wrong.times(1 / max(self.n_labels, 1))
+        return self.wrong and self.wrong.times(1 / max(self.n_labels or 1, 1))
 
     @property
     def phrase(self) -> str:
@@ -104,21 +102,20 @@ class Finding:
 
     @property
     def _clause(self) -> tuple[str, str]:
-        if self.wrong is None or self.kind not in ("count", "given", "range"):
-            return self._filled(
-                {"no signal": NO_SIGNAL, "too few rows": TOO_FEW_ROWS, "trusted": TRUSTED}.get(self.kind, UNKNOWN)
-            ), ""
-        shares = "" if self.n_labels is None or self.share is None else percent(self.share.value)
-        ends = "" if self.share is None or math.isnan(self.share.low) else self.share.span("%")
+        wrong, share = self.wrong, self.share
+        if wrong is None or share is None or self.kind == "trusted":
+            clauses = {"no signal": NO_SIGNAL, "too few rows": TOO_FEW_ROWS, "trusted": TRUSTED}
+            return self._filled(clauses.get(self.kind, UNKNOWN)), ""
         if self.kind == "range":
-            return between(self.wrong, self._number, self.all_of_them), f" ({ends})" * bool(shares) + OVERLAP
+            ends = "" if self.n_labels is None else f" ({share:%})"
+            return between(wrong, self._number, self.all_of_them), ends + OVERLAP
         if self.is_clean:
-            ceiling = CEILING.format(high=self._number(self.wrong.high)) if self.wrong.high >= 1 else ""
+            ceiling = CEILING.format(high=self._number(wrong.high)) if wrong.high >= 1 else ""
             return self._filled(NONE) + ceiling, ""
-        found = self._filled(COUNT, value=self._number(self.wrong.value), verb=self._verb)
-        found += NOT_SHOWN if self.kind == "count" else ""
-        interval = f"{self.wrong.confidence:.0%} interval {ends}" if ends else ""
-        return found, f" ({'; '.join(filter(None, (shares, interval)))})"
+        found = self._filled(COUNT, value=self._number(wrong.value), verb=self._verb)
+        numbers = [] if self.n_labels is None else [percent(share.value)]
+        numbers += [] if math.isnan(share.low) else [f"{share.confidence:.0%} interval {share.span('%')}"]
+        return found + NOT_SHOWN * (self.kind == "count"), f" ({'; '.join(numbers)})" * bool(numbers)
 
     @property
     def sentences(self) -> list[str]:

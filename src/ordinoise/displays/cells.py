@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinoise._text import percent, shortened
+from ordinoise.estimate import Estimate
 from ordinoise.noise import Noise
 
 # More grades than these are shown without intervals, or not at all; round numbers, chosen by eye on the page.
@@ -47,34 +48,19 @@ class MatrixTable:
 def matrix_table(noise: Noise, classes: Sequence[str]) -> MatrixTable:
     """The cells of the noise matrix; with many grades, without intervals or without cells."""
     names = tuple(shortened(name) for name in classes)
-    if len(names) > MOST_SHOWN:
-        return MatrixTable(names, (), False)
-    intervals = _intervals(noise) if len(names) <= MOST_WITH_INTERVALS else None
-    matrix = noise.matrix
+    grades = range(len(names) if len(names) <= MOST_SHOWN else 0)
+    has_intervals = noise.interval is not None and len(names) <= MOST_WITH_INTERVALS
+    matrix, ends = noise.matrix, noise.interval if noise.interval is not None else np.zeros((2, *noise.matrix.shape))
     darkest = max(float((matrix - np.diag(matrix.diagonal())).max()), PALEST)
-    rows = tuple(
-        tuple(
-            _cell(value, intervals[true][seen] if intervals else "", true == seen, darkest)
-            for seen, value in enumerate(row)
-        )
-        for true, row in enumerate(matrix.tolist())
-    )
-    return MatrixTable(names, rows, intervals is not None)
 
-
-def _cell(value: float, interval: str, is_right: bool, darkest: float) -> MatrixCell:
-    strength = value if is_right else value / darkest
-    return MatrixCell(_bare(value), interval, round(100 * min(max(strength, 0.0), 1.0)), is_right)
-
-
-def _intervals(noise: Noise) -> Sequence[Sequence[str]] | None:
-    if noise.interval is None:
-        return None
-    return [
+    def cell(true: int, seen: int) -> MatrixCell:
+        found, is_right = Estimate(matrix[true, seen], *ends[:, true, seen]), true == seen
+        strength = found.value if is_right else found.value / darkest
         # An interval from 0 to 0 is not shown.
-        [f"{_bare(low)}–{_bare(high)}" if high > 0 else "" for low, high in zip(lows, highs, strict=True)]  # noqa: RUF001
-        for lows, highs in zip(*noise.interval.tolist(), strict=True)
-    ]
+        interval = found.span(_bare, "–") if has_intervals and found.high > 0 else ""  # noqa: RUF001
+        return MatrixCell(_bare(found.value), interval, round(100 * min(max(strength, 0.0), 1.0)), is_right)
+
+    return MatrixTable(names, tuple(tuple(cell(true, seen) for seen in grades) for true in grades), has_intervals)
 
 
 def _bare(share: float) -> str:
