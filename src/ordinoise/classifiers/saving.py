@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,8 @@ PARTS = ("categories", "kept", "spelled", "texts")
 SPELLED = ("number", "flag", "date")
 DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 """What reading a damaged folder may raise."""
+TYPES = re.compile(r"O|[<>|]?(b1|[iu][1248]|f(2|4|8|12|16))|[<>]U\d{1,9}")
+"""Types of arrays, as `as_json` writes them."""
 PLAIN = (type(None), bool, int, float, str)
 CLASSIFIERS = {
     "OrdinalBoostingClassifier": "boosting",
@@ -286,4 +289,15 @@ def from_json(value: Any) -> Any:
 
         known = {name: getattr(estimation, name) for name in estimation.__all__}
         return known[value["estimator"]](**{key: from_json(item) for key, item in value["parameters"].items()})
-    return np.array(value["array"], dtype=np.dtype(value["dtype"])).reshape(value["shape"])
+    return np.array(value["array"], dtype=_dtype(value["dtype"], value["array"])).reshape(value["shape"])
+
+
+def _dtype(name: Any, items: list[Any]) -> np.dtype[Any]:
+    """The type of an array, if saving writes such arrays; text has no more room than its longest item needs."""
+    dtype = np.dtype(name) if isinstance(name, str) and TYPES.fullmatch(name) else None
+    if dtype is None:
+        raise complain("array", "have a type of numbers, text or objects", repr(name)[:40])
+    if dtype.kind != "U":
+        return dtype
+    longest = max((len(str(item)) for item in items), default=1)
+    return np.dtype(f"{name[0]}U{min(dtype.itemsize // 4, max(1, longest))}")
