@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 
@@ -129,3 +130,21 @@ def test_larger_tables_learn_from_rows_that_do_not_depend_on_the_files(
     assert found[0][1].to_dict() == found[1][1].to_dict()
     assert [(len(one.rows), one.n_graded) for one, _ in found] == [(len(found[0][0].rows), 1400)] * 2
     assert abs(len(found[0][0].rows) - 400) < 4 * np.sqrt(400)
+
+
+@pytest.mark.parametrize("when", ["learning", "judging"])
+def test_a_part_that_is_replaced_meanwhile_is_one_sentence_and_nothing_is_written(tmp_path: Path, when: str) -> None:
+    data = written(tmp_path / "parts", table()[0], 2)
+    request = request_for(data, noise="none")
+    last = sorted(data.iterdir())[-1]
+
+    def replace_one(words: str) -> None:
+        if words.startswith(when):
+            changed = pl.read_parquet(last).with_columns(grade=pl.lit(1))
+            changed.write_parquet(tmp_path / "new")
+            os.utime(tmp_path / "new", ns=(last.stat().st_atime_ns, last.stat().st_mtime_ns))
+            (tmp_path / "new").replace(last)
+
+    with pytest.raises(ValueError, match=r"^file must not change while it is read, got .*; nothing was written: run"):
+        audit_parts(request, tmp_path / "out", on_stage=replace_one)
+    assert {path.name for path in tmp_path.iterdir()} == {"parts"}

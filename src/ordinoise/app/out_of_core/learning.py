@@ -63,8 +63,8 @@ OnTable = Callable[[GradedTable], None]
 @contextmanager
 def work_on(request: Request, place: Path, on_stage: Callable[[str], None]) -> Iterator[Work]:
     """Work on what is requested, beside `place`."""
-    wanted = state_of(parquet_files(request.file)), request.target, sorted(request.settings().items())
-    with working(place, wanted, request.jobs, request.scheduler, on_stage) as work:
+    wanted = request.target, sorted(request.settings().items())
+    with working(place, parquet_files(request.file), wanted, request.jobs, request.scheduler, on_stage) as work:
         yield work
 
 

@@ -82,8 +82,8 @@ def predict_parts(
         raise complain("model", "read no embeddings to grade several Parquet files", repr(str(model)))
     files = parquet_files(file)
     parts = parts_of(files).parts
-    wanted = state_of(files), state_of(sorted(model.iterdir())), decision, confidence
-    with working(out, wanted, jobs, scheduler, on_stage) as work, new_folder("out", out) as folder:
+    wanted = state_of(sorted(model.iterdir())), decision, confidence
+    with working(out, files, wanted, jobs, scheduler, on_stage) as work, new_folder("out", out) as folder:
         (work.folder / GRADED).mkdir(exist_ok=True)
         tasks = [PredictTask(part, at, str(model.resolve()), decision, confidence) for at, part in enumerate(parts)]
         found = work.done(tasks, f"grading {len(parts):,} part{'s' * (len(parts) > 1)}")
