@@ -43,6 +43,10 @@ TABLES = (
     "CREATE TRIGGER no_loss BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never removed'); END",
 )
 COLUMNS = "SELECT id, key, time, reviewer, row, kind, grade, note, undoes FROM events"
+FOREIGN = "another program edited it"
+ODD_EVENTS = f"""SELECT count(*) FROM events WHERE id NOT BETWEEN 1 AND {2**53} OR typeof(row) <> 'integer' OR row < 0
+    OR typeof(key) <> 'text' OR typeof(time) <> 'text' OR typeof(reviewer) <> 'text' OR typeof(note) <> 'text'
+    OR typeof(grade) NOT IN ('text', 'null') OR typeof(undoes) NOT IN ('integer', 'null')"""
 LAST_DECISION = f"""{COLUMNS} WHERE reviewer = ? AND kind IN ('grade', 'skip')
     AND id NOT IN (SELECT undoes FROM events WHERE undoes IS NOT NULL) ORDER BY id DESC LIMIT 1"""
 
@@ -177,7 +181,12 @@ class DecisionStore:
             "INSERT INTO events (key, time, reviewer, row, kind, grade, note, undoes) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             values,
         )
-        return Event(int(added.lastrowid or 0), *values)
+        event = Event(int(added.lastrowid or 0), *values)
+        if added.rowcount != 1 or self._first(f"{COLUMNS} WHERE id = ?", event.id) != event:
+            raise self._complaint(
+                "keep what is written", "another event after writing one", "another program edited it"
+            )
+        return event
 
     def _of_key(self, key: str | None, **content: Any) -> Event | None:
         """The event with this key if it is already stored: its sender missed the answer and sent it again."""
@@ -187,7 +196,7 @@ class DecisionStore:
             raise ReusedKeyError(*complain("key", "be new for every action", got, "nothing was stored").args)
         return stored
 
-    def _first(self, statement: str, value: str) -> Event | None:
+    def _first(self, statement: str, value: str | int) -> Event | None:
         found = self._connection.execute(statement, (value,)).fetchone()
         return Event(*found) if found else None
 
@@ -230,9 +239,21 @@ class DecisionStore:
             self._execute(f"PRAGMA application_id = {APPLICATION_ID}")
             self._execute(f"PRAGMA user_version = {FORMAT_VERSION}")
         self._execute("COMMIT")
+        self._check_schema()
         if about is not None and self._execute("SELECT about FROM subject") != about:
             advice = "move the file away to start a new review; it was not changed"
             raise self._complaint("be about this audit", "decisions about another", advice)
+
+    def _check_schema(self) -> None:
+        """Refuse triggers, tables and rows that are not ours: they could drop a decision after it is confirmed."""
+        found = self._connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        schema = sorted(" ".join(str(sql).split()) for (sql,) in found)
+        if schema != sorted(" ".join(table.split()) for table in TABLES):
+            raise self._complaint("hold its own tables and rules alone", "others", FOREIGN)
+        if self._execute("SELECT count(*) FROM subject") != 1:
+            raise self._complaint("hold its own tables and rules alone", "not one subject", FOREIGN)
+        if self._execute(ODD_EVENTS):
+            raise self._complaint("hold events as they are written", "others", FOREIGN)
 
     def _execute(self, statement: str) -> Any:
         """The first value in the result of a statement; None if there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,7 +47,13 @@ def held(folder: str | os.PathLike[str], address: str) -> Iterator[None]:
 
 
 def _opened(path: Path) -> int:
+    rule = f"hold a lock file {LOCK!r}"
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        descriptor = os.open(path, flags, 0o644)
     except OSError as error:
-        raise complain("folder", f"hold a lock file {LOCK!r}", f"{error.strerror} in {str(path.parent)!r}") from None
+        raise complain("folder", rule, f"{error.strerror} in {str(path.parent)!r}") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise complain("folder", rule, f"a pipe or device in {str(path.parent)!r}", "remove it")
+    return descriptor

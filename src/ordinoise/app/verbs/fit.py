@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ordinoise._files import regular_content
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_noise_matrix, as_number, complain
 from ordinoise.app.rounds.history import History
 from ordinoise.app.rounds.training import of_recorded, training_rows
@@ -27,6 +28,8 @@ from ordinoise.labels import Verified, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
 from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
+
+MOST_MATRIX_BYTES = 2**20  # of a file with a noise matrix; a round number, chosen by no run
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,7 +218,8 @@ def matrix_from(path: Path, n_classes: int) -> Floats:
 
 def _lines(path: Path) -> list[str]:
     try:
-        return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        text = regular_content(path, MOST_MATRIX_BYTES).decode()
+        return [line for line in text.splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError):
         got = repr(str(path))
         raise complain("noise", "be 'estimate', 'none' or a file with a noise matrix", got) from None
