@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.app.out_of_core.files import Part, parts_of, state_of
+from ordinoise.app.out_of_core.files import Part, parts_of
 from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, scores_at, write_arrays
 from ordinoise.app.out_of_core.survey import (
     SampleTable,
