@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -26,7 +27,9 @@ def as_plain(value: Any) -> Any:
         return {field.name: _part(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, (tuple, list)):
         return [_part(item) for item in value]
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    return str(value) if isinstance(value, Path) else value
 
 
 def _part(value: Any) -> Any:
@@ -95,19 +98,28 @@ def _value(hint: Any, plain: Any, place: str) -> Any:
             _value(one, item, f"{place}[{at}]") for at, (one, item) in enumerate(zip(each, plain, strict=True))
         )
     if kind is Mapping:
-        return {key: _value(parts[1], item, f"{place}[{key!r}]") for key, item in plain.items()}
-    return np.asarray(plain, dtype=np.float64) if kind is np.ndarray else plain
+        return {_key(parts[0], key, place): _value(parts[1], item, f"{place}[{key!r}]") for key, item in plain.items()}
+    if kind is np.ndarray:
+        return np.asarray(plain, dtype=np.float64)
+    return Path(plain) if kind is Path else plain
+
+
+def _key(hint: Any, key: Any, place: str) -> Any:
+    """The key of a mapping; JSON has only text, so whole numbers are spelled."""
+    if hint is int and isinstance(key, str) and key.isdecimal():
+        return int(key)
+    return _value(hint, key, f"key of {place}")
 
 
 KINDS = {
     str: "text", bool: "true or false", int: "a whole number from 0", float: "a finite number", NoneType: "null",
-    tuple: "a list", Mapping: "a mapping", np.ndarray: "an array of numbers",
+    Path: "the path of a file", tuple: "a list", Mapping: "a mapping", np.ndarray: "an array of numbers",
 }  # fmt: skip
 
 
 def _is_of(kind: Any, plain: Any) -> bool:
     """Whether JSON holds a value of this type."""
-    if kind is str:
+    if kind in (str, Path):
         return isinstance(plain, str) and plain == plain.encode(errors="replace").decode()
     if kind in (int, float):
         whole = isinstance(plain, int) and not isinstance(plain, bool) and abs(plain) < LARGEST

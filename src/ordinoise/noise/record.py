@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ordinoise._plain import of_plain
+from ordinoise._plain import as_plain, of_plain
 from ordinoise._text import hypertext, matrix_text
 from ordinoise._validation import (
     Floats,
@@ -27,6 +27,10 @@ from ordinoise.finding import noise_words
 SOURCES = ("trusted", "given", "estimated", "too few rows")
 ANSWERS = ("corrected", "cautious", "trusting")
 PER = ("all", "rater", "row")
+FACTS = (
+    "source", "method", "rate", "rate_interval", "rate_range", "answer", "reason", "confidence", "doubts", "per",
+    "raters", "matrix",
+)  # fmt: skip
 ARRAYS = ("matrices", "replicates", "interval", "class_shares", "counts")
 SHARES_STEPS = 200
 """Steps of expectation-maximization in `implied_shares`: a round number, chosen by no run."""
@@ -296,23 +300,9 @@ class Noise:
         replicates : bool, default=True
             Whether to include the draws, which are most of its size.
         """
-        arrays = {name: None if (array := getattr(self, name)) is None else array.tolist() for name in ARRAYS}
-        return {
-            "source": self.source,
-            "method": self.method,
-            "rate": self.rate,
-            "rate_interval": None if self.rate_interval is None else list(self.rate_interval),
-            "rate_range": None if self.rate_range is None else list(self.rate_range),
-            "answer": self.answer,
-            "reason": self.reason,
-            "confidence": self.confidence,
-            "doubts": [{"code": doubt.code, "sentence": doubt.sentence} for doubt in self.doubts],
-            "per": self.per,
-            "raters": [rater.item() if isinstance(rater, np.generic) else rater for rater in self.raters],
-            "matrix": self.matrix.tolist(),
-            **arrays,
-            "replicates": arrays["replicates"] if replicates else [],
-        }
+        plain = as_plain(self) | {"rate": self.rate, "matrix": self.matrix.tolist()}
+        plain |= {} if replicates else {"replicates": []}
+        return {name: plain[name] for name in (*FACTS, *ARRAYS)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:

@@ -407,7 +407,7 @@ def test_a_spot_check_is_decided_without_a_look_at_the_record(
     audit: Path, record: AuditRecord, chromium: Browser
 ) -> None:
     chosen = record.suspects[:3]
-    plan = Plan("spot check", record.digest, (60,), (0, 0, 0), (), (), 0.95, chosen)
+    plan = Plan("spot check", record.digest, 0.95, chosen, sizes=(60,), stratum=(0, 0, 0))
     write_plan(audit, plan)
     server = Server(audit)
     context = chromium.new_context()

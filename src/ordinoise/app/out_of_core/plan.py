@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ordinoise._files import whole_file, write_whole
+from ordinoise._plain import as_plain, of_plain
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.out_of_core.files import Part, read_part
 from ordinoise.app.tables import ColumnFindings, features_of, grades_of
 from ordinoise.app.tables.graded import names_in
-from ordinoise.classifiers.saving import columns_from, columns_state
 from ordinoise.columns.coding import Columns
 from ordinoise.hashing import Keys, hashed_folds, name_keys, places_of, row_keys
 
@@ -142,30 +142,13 @@ class Plan:
 
     def write(self, folder: Path) -> None:
         """Write the plan for the workers."""
-        plain = {
-            "parts": [asdict(part) for part in self.parts],
-            "findings": [asdict(column) for column in self.findings],
-            "columns": columns_state(self.columns),
-            **{name: getattr(self, name) for name in ("target", "group", "seed")},
-            **{name: list(getattr(self, name)) for name in ("classes", "recorded_counts")},
-        }
-        write_whole(folder / PLAN, json.dumps(plain).encode())
+        write_whole(folder / PLAN, json.dumps(as_plain(self)).encode())
 
 
 @lru_cache(maxsize=1)
 def read_plan(folder: Path) -> Plan:
     """The plan in the working folder of a run."""
-    plain = json.loads((folder / PLAN).read_bytes())
-    findings = tuple(ColumnFindings(**column) for column in plain.pop("findings"))
-    n_features = sum(column.role == "feature" for column in findings)
-    return Plan(
-        parts=tuple(Part(**part) for part in plain.pop("parts")),
-        findings=findings,
-        columns=columns_from(plain.pop("columns"), n_features),
-        classes=tuple(plain.pop("classes")),
-        recorded_counts=tuple(plain.pop("recorded_counts")),
-        **plain,
-    )
+    return of_plain(Plan, json.loads((folder / PLAN).read_bytes()))
 
 
 def is_drawn(rows: Ints, seed: int, share: float) -> NDArray[np.bool_]:

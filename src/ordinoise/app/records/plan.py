@@ -33,6 +33,9 @@ class Plan:
         Chosen by what they would teach, drawn at random, or settled rows that are shown again.
     digest : str
         SHA-256 of the file that the rows are of.
+    confidence : float
+        Level of the certificate of a spot check.
+    rows : tuple of Suspect
     sizes : tuple of int
         For a spot check, the number of rows in each stratum; empty otherwise.
     stratum : tuple of int
@@ -41,21 +44,18 @@ class Plan:
         For a plan by gain, what each row is expected to teach; empty otherwise.
     asked : tuple of str
         With raters, who should grade each item; empty otherwise.
-    confidence : float
-        Level of the certificate of a spot check.
-    rows : tuple of Suspect
     after : int
         For rows that are shown again, the last event of the review before that.
     """
 
     kind: str
     digest: str
-    sizes: tuple[int, ...]
-    stratum: tuple[int, ...]
-    gains: tuple[float, ...]
-    asked: tuple[str, ...]
     confidence: float
     rows: tuple[RatedItem | Suspect, ...]
+    sizes: tuple[int, ...] = ()
+    stratum: tuple[int, ...] = ()
+    gains: tuple[float, ...] = ()
+    asked: tuple[str, ...] = ()
     after: int = 0
 
     def __post_init__(self) -> None:

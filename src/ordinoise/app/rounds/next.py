@@ -83,7 +83,7 @@ def _rows_to_verify(
     gains = verification_gain(_posterior(record, labels), _recorded_ranks(record, labels), corrected=is_corrected)
     order = np.argsort(-gains, kind="stable")[:budget]
     chosen = tuple(round(float(gain), 6) for gain in gains[order])
-    return Plan(GAIN, record.digest, (), (), chosen, (), confidence, _suspects(record, labels[order]))
+    return Plan(GAIN, record.digest, confidence, _suspects(record, labels[order]), gains=chosen)
 
 
 def _repeats(folder: Path, record: AuditRecord, budget: int, seed: int) -> Plan:
@@ -95,12 +95,12 @@ def _repeats(folder: Path, record: AuditRecord, budget: int, seed: int) -> Plan:
     drawn = np.random.default_rng([seed, 2]).permutation(np.array(rows, dtype=np.int64))[:budget]
     labels = _read_labels(folder, record)[drawn]
     shown = _suspects(record, labels) if len(drawn) else ()
-    return Plan(REPEAT, record.digest, (), (), (), (), record.confidence, shown, after=last)
+    return Plan(REPEAT, record.digest, record.confidence, shown, after=last)
 
 
 def _spot_check(record: AuditRecord, labels: pl.DataFrame, budget: int, confidence: float, seed: int) -> Plan:
     if not labels.height:
-        return Plan(SPOT_CHECK, record.digest, (), (), (), (), confidence, ())
+        return Plan(SPOT_CHECK, record.digest, confidence, ())
     strata = spot_check_sample(labels["probability_wrong"].to_numpy(), budget, confidence=confidence, random_state=seed)
     drawn = np.concatenate([stratum.drawn for stratum in strata])
     of = np.repeat(np.arange(len(strata)), [len(stratum.drawn) for stratum in strata])
@@ -108,7 +108,7 @@ def _spot_check(record: AuditRecord, labels: pl.DataFrame, budget: int, confiden
     order = np.random.default_rng([seed, 1]).permutation(len(drawn))
     sizes = tuple(len(stratum.rows) for stratum in strata)
     rows = _suspects(record, labels[drawn[order]])
-    return Plan(SPOT_CHECK, record.digest, sizes, tuple(of[order].tolist()), (), (), confidence, rows)
+    return Plan(SPOT_CHECK, record.digest, confidence, rows, sizes, tuple(of[order].tolist()))
 
 
 def _items_to_ask(record: RatersRecord, budget: int) -> Plan:
@@ -126,7 +126,7 @@ def _items_to_ask(record: RatersRecord, budget: int) -> Plan:
     asked = tuple(names[best[at]] for at in order) if names else ()
     chosen = tuple(round(float(gain[at]), 6) for at in order)
     rows = tuple(replace(items[at], rank=rank) for rank, at in enumerate(order, start=1))
-    return Plan(GAIN, record.digest, (), (), chosen, asked, record.confidence, rows)
+    return Plan(GAIN, record.digest, record.confidence, rows, gains=chosen, asked=asked)
 
 
 def _read_labels(folder: Path, record: AuditRecord) -> pl.DataFrame:

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
     from ordinoise.app.tables.roles import ColumnRoles
 
 # The command line takes its options, defaults and help from these classes: this module must stay quick to import.
 
+NOT_STORED = ("file", "target", "jobs", "scheduler")
+
+
+class Options:
+    """Options that a record keeps."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    def settings(self) -> dict[str, Any]:
+        """The options that change the result, as plain values for JSON."""
+        paths = {name: str(value.resolve()) for name, value in vars(self).items() if isinstance(value, Path)}
+        return {name: paths.get(name, value) for name, value in vars(self).items() if name not in NOT_STORED}
+
+    @classmethod
+    def of_settings(cls, settings: Mapping[str, Any], **given: Any) -> Self:
+        """The request with these `settings` and what is given beside them; entries that are not options are ignored."""
+        from ordinoise._plain import of_plain
+
+        names = [name for name in cls.__dataclass_fields__ if name not in (*NOT_STORED, *given)]
+        return of_plain(cls, {name: settings[name] for name in names} | given)
+
 
 @dataclass(frozen=True)
-class GradedFile:
+class GradedFile(Options):
     """A table with a column of grades.
 
     Parameters
@@ -106,13 +128,6 @@ class Request(GradedFile):
 
         return ColumnRoles(**{one.name: getattr(self, one.name) for one in fields(ColumnRoles)})
 
-    def settings(self) -> dict[str, Any]:
-        """The options that change the result, as plain values for JSON."""
-        plain = {
-            name: value for name, value in asdict(self).items() if name not in ("file", "target", "jobs", "scheduler")
-        }
-        return plain | {"embeddings": None if self.embeddings is None else str(self.embeddings.resolve())}
-
     def words(self) -> tuple[str, ...]:
         """The options that are not the defaults, as words of a command line."""
         found: list[str] = []
@@ -122,17 +137,6 @@ class Request(GradedFile):
                 for each in value if isinstance(value, tuple) else (value,):
                     found += [name] if each is True else [name, str(each)]
         return tuple(found)
-
-    @classmethod
-    def from_settings(cls, file: Path, target: str, settings: dict[str, Any]) -> Request:
-        """The request with these `settings`; entries that are not options are ignored."""
-        names = ("order", "no_header", "learner", "noise", "answer", "prior_rate", "decision", "seed")
-        options = {name: settings[name] for name in names}
-        options |= {name: settings.get(name) for name in ("item", "rater", "group", "text_model")}
-        options |= {name: tuple(settings.get(name, ())) for name in ("ignore", "text", "image")}
-        options["rank_by"] = settings.get("rank_by", "auto")
-        options["embeddings"] = None if settings["embeddings"] is None else Path(settings["embeddings"])
-        return cls(file, target=target, **options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +169,7 @@ class CorruptionRequest(GradedFile):
 
 
 @dataclass(frozen=True)
-class RatingsRequest:
+class RatingsRequest(Options):
     """The consensus of several raters.
 
     Parameters
@@ -204,21 +208,6 @@ class RatingsRequest:
     trusted: Path | None = None
     order: str | None = None
     seed: int = 0
-
-    def settings(self) -> dict[str, Any]:
-        """The options as plain values for JSON."""
-        plain = {name: value for name, value in asdict(self).items() if name != "file"}
-        return plain | {name: None if plain[name] is None else str(plain[name].resolve()) for name in PATHS}
-
-    @classmethod
-    def from_settings(cls, file: Path, settings: dict[str, Any]) -> RatingsRequest:
-        """The request with these `settings`; entries that are not options are ignored."""
-        names = ("item", "rater", "grade", "wide", "unnamed", "order", "seed")
-        paths: dict[str, Any] = {name: None if settings[name] is None else Path(settings[name]) for name in PATHS}
-        return cls(file, **{name: settings[name] for name in names}, **paths)
-
-
-PATHS = ("features", "trusted")
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ def refit_of(folder: Path) -> Refit:
         return _ratings_refit(read_ratings_record(folder))
     record = read_record(folder)
     try:
-        request = Request.from_settings(Path(record.source), record.target, dict(record.settings))
-    except (KeyError, TypeError) as error:
+        request = Request.of_settings(record.settings, file=record.source, target=record.target)
+    except (KeyError, ValueError) as error:
         raise complain("folder", "hold the options of its audit", str(error), "audit.json is damaged") from None
 
     def refit(settled: Sequence[Settled]) -> RefitOutcome:
@@ -42,8 +42,8 @@ def refit_of(folder: Path) -> Refit:
 
 def _ratings_refit(record: RatersRecord) -> Refit:
     try:
-        request = RatingsRequest.from_settings(Path(record.source), dict(record.settings))
-    except (KeyError, TypeError) as error:
+        request = RatingsRequest.of_settings(record.settings, file=record.source)
+    except (KeyError, ValueError) as error:
         raise complain("folder", "hold the options of its command", str(error), "raters.json is damaged") from None
 
     def refit(settled: Sequence[Settled]) -> RefitOutcome:
