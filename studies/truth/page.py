@@ -40,15 +40,16 @@ def ranges(found: dict[World, Results]) -> str:
         held = [np.mean([one[stage][end] for one in some for stage in stages]) for end in ("low_holds", "high_holds")]
         ends = [_mean(some, partial(_high, k)) for k in CHOSEN]
         lines.append([
-            world.name, _share(_mean(some, lambda one: one["wrong"] / one["rows"])),
+            _starred(world), _share(_mean(some, lambda one: one["wrong"] / one["rows"])),
             f"{_mean(some, lambda one: one['far']):.0f}", f"{_mean(some, lambda one: one['nothing']['floor']):.1f}",
             *map(_share, held), _share(_mean(some, lambda one: one["nothing"]["high"])), *map(_share, ends),
             _share(_mean(some, lambda one: one.get("chosen 50", {}).get("refuted"))),
             _share(np.mean([value for one in some for value in one["forecast"].values()])),
         ])  # fmt: skip
-    return "Upper ends in shares of the rows, with nothing verified and after so many suspects.\n\n" + _table(
-        heads, lines
+    said = (
+        "Upper ends in shares of the rows, with nothing verified and after so many suspects. Worlds with a star break"
     )
+    return f"{said} an assumption of the floor or the ceiling.\n\n{_table(heads, lines)}"
 
 
 def samples(found: dict[World, Results]) -> str:
@@ -119,6 +120,10 @@ def _ratio(some: Results) -> float:
 def _mean(some: Results, value: Callable[[dict[str, Any]], Any]) -> float:
     values = [value(one) for one in some]
     return float("nan") if None in values else float(np.mean(values))
+
+
+def _starred(world: World) -> str:
+    return world.name if world.floor_holds and world.ceiling_holds else f"{world.name}*"
 
 
 def _high(k: int, one: dict[str, Any]) -> Any:

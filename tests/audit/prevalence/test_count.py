@@ -220,3 +220,28 @@ def test_the_gate_is_about_all_rows_and_what_is_left() -> None:
     assert found.gate(0.12).answer == "passed"
     assert found.gate(0.05).answer == "cannot be told"
     assert found.gate(0.05).n_rows == 72
+
+
+def test_random_rows_that_would_have_been_chosen_since_are_set_aside() -> None:
+    made = Made(DECAY)
+    random = made.rng.choice(1200, 60, replace=False)
+    chosen = made.order[~np.isin(made.order, random)][:50]
+    cut = made.suspicion[chosen].min()
+    rows, drawn = np.concatenate([random, chosen]), np.repeat(["random", "chosen"], [60, 50])
+    verified = trusted_ranks(Verified(rows, made.true[rows], drawn=drawn), np.arange(5), 1200)
+    found, _ = made.count(Verdicts.of(verified, made.recorded))
+    above = int((made.suspicion[random] > cut).sum())
+    assert above > 0
+    assert found.random.n_decided == pytest.approx(60 - above, abs=1)
+    assert found.n_found == made.is_wrong[rows].sum()
+    assert found.left.low <= made.left(rows) <= found.left.high
+
+
+@pytest.mark.parametrize("are_suspects", [True, False])
+def test_random_rows_stand_for_the_rest_after_suspects_and_beside_rows_of_any_suspicion(are_suspects: bool) -> None:
+    made = Made(DECAY)
+    chosen = made.order[:50] if are_suspects else made.rng.choice(1200, 400, replace=False)
+    random = made.rng.choice(np.setdiff1d(np.arange(1200), chosen), 60, replace=False)
+    rows, drawn = np.concatenate([chosen, random]), np.repeat(["chosen", "random"], [len(chosen), 60])
+    verified = trusted_ranks(Verified(rows, made.true[rows], drawn=drawn), np.arange(5), 1200)
+    assert made.count(Verdicts.of(verified, made.recorded))[0].random.n_decided == 60
