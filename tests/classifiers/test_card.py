@@ -95,7 +95,7 @@ def _words(model: Any) -> str:
 def test_the_words_say_what_the_numbers_say() -> None:
     text = _words(_front())
     for words in ("900 rows of 3 columns (age, size, depth)", f"mid ({np.count_nonzero(NOISY == 1)} times)", "Label noise: given",
-                  "share of wrong grades: 0.", "calibrated on 900 recorded labels", "learner='mlp'", "Made of: "):  # fmt: skip
+                  "error rate: 0.", "calibrated on 900 recorded labels", "learner='mlp'", "Made of: "):  # fmt: skip
         assert words in text
     assert f"{UP[0, 1]:.3f}" in text
 

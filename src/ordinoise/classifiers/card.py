@@ -17,17 +17,13 @@ from ordinoise.estimate import Estimate
 from ordinoise.labels import ranks_of
 from ordinoise.noise import Noise
 from ordinoise.scoring.evaluation import Evaluation
+from ordinoise.scoring.metrics import TITLES
 
 if TYPE_CHECKING:
     from ordinoise.classifiers.base import OrdinalClassifierBase
 
-SCORES = {
-    "mean_absolute_error": "mean absolute error",
-    "zero_one_loss": "share of wrong grades",
-    "accuracy_off1_score": "share right or one grade off",
-    "quadratic_weighted_kappa": "quadratic weighted kappa",
-}
-"""Metrics on the card, in words."""
+SCORES = ("mean_absolute_error", "zero_one_loss", "accuracy_off1_score", "quadratic_weighted_kappa")
+"""Metrics on the card."""
 MOST_NAMES = 12  # column names that a card lists; chosen by no run
 SCORED_ROWS = 20_000
 """Rows of a table in parts that scores and prediction sets come from, evenly spaced: each of 500 replicates of the
@@ -130,7 +126,7 @@ class ModelCard:
         for metric, score in self.scores.items():
             clean = Estimate(*(score.get(part, np.nan) for part in ("value", "low", "high")))
             observed = f"; {score['observed']:.3f} as recorded" if "observed" in score else ""
-            lines.append(f"  {SCORES.get(metric, metric)}: {clean:.3f}{observed}")
+            lines.append(f"  {TITLES.get(metric, metric)}: {clean:.3f}{observed}")
         return "\n".join(lines)
 
     def _sets(self) -> str:

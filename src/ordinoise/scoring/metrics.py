@@ -109,6 +109,19 @@ METRICS: dict[str, _Metric] = {
 }
 
 
+TITLES = {
+    "mean_absolute_error": "mean absolute error",
+    "zero_one_loss": "error rate",
+    "accuracy_off1_score": "within one grade",
+    "average_mean_absolute_error": "macro-averaged MAE",
+    "linear_weighted_kappa": "linear weighted kappa",
+    "quadratic_weighted_kappa": "quadratic weighted kappa",
+    "ranked_probability_score": "ranked probability score",
+    "kendall_tau": "Kendall's tau",
+}
+"""What each metric is called, on the terminal, in the report and on the card of a model."""
+
+
 def possible_range(metric: str, n_classes: int) -> tuple[float, float]:
     """Lowest and highest value that a score can have on any labels; the ranked probability score is like an error."""
     known = METRICS.get(metric, METRICS["mean_absolute_error"])

@@ -28,12 +28,7 @@ REMEDIES = (
     "reviewed grades (ordinoise review, then --reviewed), the share of wrong grades if you know it (--prior-rate), or "
     "a second rater on some rows"
 )
-SHOWN_METRICS = {
-    "mean_absolute_error": "mean absolute error",
-    "zero_one_loss": "error rate",
-    "quadratic_weighted_kappa": "quadratic weighted kappa",
-    "ranked_probability_score": "ranked probability score",
-}
+SHOWN_METRICS = ("mean_absolute_error", "zero_one_loss", "quadratic_weighted_kappa", "ranked_probability_score")
 BASELINES = ("mean_absolute_error", "zero_one_loss")  # of these, always one grade has a value that says something
 
 
@@ -149,16 +144,16 @@ def show_plan_of_rows(screen: Console, plan: Plan) -> None:
 
 def show_scores(screen: Console, scores: Evaluation, title: str, baseline: Baseline) -> None:
     """Print the main metrics on the recorded grades, and on clean grades with intervals; then the baseline."""
+    from ordinoise.scoring.metrics import TITLES
+
+    found = [(TITLES[name], scores.scores[name]) for name in SHOWN_METRICS if name in scores.scores]
     rows = tuple(
         (words, f"{score.observed:.3f}", number(score.value, 3), NOTHING if score.is_range else score.span(".3f"))
-        for name, words in SHOWN_METRICS.items()
-        if name in scores.scores
-        for score in [scores.scores[name]]
+        for words, score in found
     )
     columns = ("", "on recorded grades", "on clean grades", f"{scores.confidence:.0%} interval")
     screen.print(rich_table(TextTable(title, columns, rows)))
-    known = {SHOWN_METRICS[name]: score for name, score in baseline.scores.items() if name in BASELINES}
-    errors = ", ".join(f"{words} {score:.3f}" for words, score in known.items())
+    errors = ", ".join(f"{TITLES[name]} {score:.3f}" for name, score in baseline.scores.items() if name in BASELINES)
     say(screen, f"Always {baseline.grade!r}, on recorded grades: {errors}.")
 
 

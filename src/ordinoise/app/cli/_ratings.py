@@ -19,14 +19,6 @@ if TYPE_CHECKING:
 
 SHOWN_ITEMS, SHOWN_RATERS = 10, 10  # round numbers, chosen by no run; all of them are in the CSV files
 HABITS = {"severity": "+.2f", "consistency": ".2f", "guessing": ".0%"}
-TITLES = {
-    "alpha_ordinal": "Krippendorff's alpha, ordinal",
-    "alpha_interval": "Krippendorff's alpha, interval",
-    "ac2": "Gwet's AC2",
-    "kappa_linear": "weighted kappa, linear",
-    "kappa_quadratic": "weighted kappa, quadratic",
-    "within_one": "pairs of grades at most one apart",
-}
 
 
 def show_ratings(*, is_quiet: bool = False) -> Callable[[RatingsTable], None]:
@@ -85,7 +77,9 @@ def show_agreement(screen: Console, record: RatersRecord) -> None:
     if not record.agreement:
         screen.print("No item has two grades, so agreement cannot be measured.")
         return
-    rows = tuple((TITLES[name], number(one.value), one.span()) for name, one in record.measures.items())
+    from ordinoise.app.report.rater_words import MEASURES
+
+    rows = tuple((MEASURES[name][0], number(one.value), one.span()) for name, one in record.measures.items())
     columns = ("", "value", f"{record.confidence:.0%} interval")
     screen.print(rich_table(TextTable("How far do they agree?", columns, rows)))
 

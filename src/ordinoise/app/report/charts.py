@@ -13,7 +13,7 @@ from ordinoise._text import percent
 from ordinoise._validation import Floats
 from ordinoise.app.report.axis import ScoreAxis
 from ordinoise.app.report.matrix import Directions
-from ordinoise.app.report.sentences import TITLES, is_precise
+from ordinoise.app.report.sentences import is_precise, title_of
 from ordinoise.app.report.svg import (
     ACCENT,
     INK,
@@ -100,7 +100,7 @@ def scores_chart(scores: Mapping[str, CorrectedScore], alt: str) -> Chart:
             zorder=4,
             label="on recorded grades",
         )
-        axis.set_yticks(places, [TITLES.get(name, shortened(name, 30)) for name in names])
+        axis.set_yticks(places, [title_of(name) for name in names])
         axis.set(ylim=(len(names) - 0.4, -0.6))
         axis.grid(axis="x", linewidth=0.6)
         axis.set_axisbelow(True)

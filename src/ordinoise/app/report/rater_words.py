@@ -13,9 +13,9 @@ MEASURES = {
     "alpha_ordinal": ("Krippendorff's alpha, ordinal", "distances by the grades used between two"),
     "alpha_interval": ("Krippendorff's alpha, interval", "distances by the number of grades"),
     "ac2": ("Gwet's AC2", "holds up if most items have the same grade"),
-    "kappa_linear": ("Weighted kappa, linear", "mean over pairs of raters"),
-    "kappa_quadratic": ("Weighted kappa, quadratic", "mean over pairs of raters, far grades weigh more"),
-    "within_one": ("Within one grade", "share of pairs of grades of an item"),
+    "kappa_linear": ("weighted kappa, linear", "mean over pairs of raters"),
+    "kappa_quadratic": ("weighted kappa, quadratic", "mean over pairs of raters, far grades weigh more"),
+    "within_one": ("pairs of grades at most one apart", "of all pairs of grades of an item"),
 }
 # Krippendorff (2004, p. 241): rely on variables from .8, draw tentative conclusions from .667.
 RELIABLE, TENTATIVE = 0.8, 0.667

@@ -53,7 +53,7 @@ def write_raters_report(path: Path, record: RatersRecord, counts: Counts) -> Non
 def contents_of(record: RatersRecord, counts: Counts) -> dict[str, Any]:
     """What the template shows of a record, by name; a chart is None if there is nothing to draw."""
     measures, habits = known(record), habit_words(record)
-    titles = {name: title for name, (title, _) in MEASURES.items()}
+    titles = {name: title[0].upper() + title[1:] for name, (title, _) in MEASURES.items()}
     agreed = agreement_words(record)
     most = sorted(record.raters, key=lambda line: (-line["n_labels"], str(line["rater"])))
     pictured = sorted(most[:MOST_IN_PICTURE], key=lambda line: -line["severity"]) if record.n_raters else []
@@ -65,7 +65,9 @@ def contents_of(record: RatersRecord, counts: Counts) -> dict[str, Any]:
         "lead": _lead(record, counts),
         "agreement_words": agreed,
         "agreement_chart": agreement_chart(measures, titles, agreed) if measures else None,
-        "agreement_lines": [(*MEASURES[name], number(one.value), one.span(number)) for name, one in measures.items()],
+        "agreement_lines": [
+            (titles[name], MEASURES[name][1], number(one.value), one.span(number)) for name, one in measures.items()
+        ],
         "habit_words": habits,
         "raters_chart": raters_chart(pictured, habits, _raters_caption(record)) if pictured else None,
         "rater_lines": most[:MOST_LISTED],

@@ -16,20 +16,20 @@ from ordinoise.app.report.action import Baseline
 from ordinoise.app.report.matrix import RARE, Directions
 from ordinoise.app.report.words import count, grades_in_words, number, printable, shortened
 from ordinoise.scoring.evaluation import Evaluation
-from ordinoise.scoring.metrics import CorrectedScore
+from ordinoise.scoring.metrics import TITLES, CorrectedScore
 
 # The thresholds of these sentences are round numbers, chosen by no run.
 CLEAR, NEARLY_ALL = 0.6, 0.95  # shares that are called "mostly" and "nearly always"
-MEASURES = {
-    "mean_absolute_error": ("Mean absolute error", "grades between prediction and label, lower is better"),
-    "zero_one_loss": ("Error rate", "predictions that differ from the label, lower is better"),
-    "accuracy_off1_score": ("Within one grade", "predictions at most one grade off, higher is better"),
-    "average_mean_absolute_error": ("Macro-averaged MAE", "each grade has the same weight, lower is better"),
-    "linear_weighted_kappa": ("Kappa, linear", "agreement beyond chance, 1 is best"),
-    "quadratic_weighted_kappa": ("Kappa, quadratic", "agreement beyond chance, large errors weigh more, 1 is best"),
-    "ranked_probability_score": ("Ranked probability score", "error of the predicted distribution, lower is better"),
-    "kendall_tau": ("Kendall's tau", "agreement in order, 1 is best; no correction for noise is known"),
-}  # fmt: skip
+MEANINGS = {
+    "mean_absolute_error": "grades between prediction and label, lower is better",
+    "zero_one_loss": "predictions that differ from the label, lower is better",
+    "accuracy_off1_score": "predictions at most one grade off, higher is better",
+    "average_mean_absolute_error": "each grade has the same weight, lower is better",
+    "linear_weighted_kappa": "agreement beyond chance, 1 is best",
+    "quadratic_weighted_kappa": "agreement beyond chance, large errors weigh more, 1 is best",
+    "ranked_probability_score": "error of the predicted distribution, lower is better",
+    "kendall_tau": "agreement in order, 1 is best; no correction for noise is known",
+}
 ANSWERS = {
     "corrected": "Predictions are corrected for these errors.",
     "cautious": (
@@ -38,7 +38,6 @@ ANSWERS = {
     ),
     "trusting": "Predictions take the grades as they are; see below why, and what would help.",
 }
-TITLES = {name: title for name, (title, _) in MEASURES.items()}
 # A corrected score is not shown with an interval of a larger half-width, in units of 1 or of the observed score if that
 # is larger; a round number, chosen by no run.
 WIDEST = 2.0
@@ -180,6 +179,12 @@ def _caution(record: AuditRecord) -> list[str]:
     return [found.origin or ANSWERS[record.noise.answer]]
 
 
+def title_of(metric: str) -> str:
+    """What a metric is called, with a capital letter."""
+    title = shortened(TITLES.get(metric, metric.replace("_", " ")), 30)
+    return title[:1].upper() + title[1:]
+
+
 def is_precise(score: CorrectedScore) -> bool:
     """Whether a corrected score is precise enough to show."""
     return math.isfinite(score.value) and score.half_width <= WIDEST * max(1.0, abs(score.observed))
@@ -189,11 +194,11 @@ def score_lines(scores: Mapping[str, CorrectedScore]) -> list[dict[str, Any]]:
     """One row per metric, in the order of the scores; an interval is left out if it is too wide to be worth showing."""
     lines = []
     for name, score in scores.items():
-        title, meaning = MEASURES.get(name, (shortened(name.replace("_", " ")), ""))
         interval = score.span(number) if is_precise(score) else "too wide to show"
         lines.append({
-            "title": title, "meaning": meaning, "observed": number(score.observed), "clean": number(score.value),
-            "interval": interval if math.isfinite(score.value) else NOTHING, "is_precise": is_precise(score),
+            "title": title_of(name), "meaning": MEANINGS.get(name, ""), "is_precise": is_precise(score),
+            "observed": number(score.observed), "clean": number(score.value),
+            "interval": interval if math.isfinite(score.value) else NOTHING,
         })  # fmt: skip
     return lines
 
@@ -201,7 +206,7 @@ def score_lines(scores: Mapping[str, CorrectedScore]) -> list[dict[str, Any]]:
 def scores_words(scores: Mapping[str, CorrectedScore]) -> str:
     """Observed and corrected scores in one sentence."""
     parts = [
-        f"{TITLES[name]} {number(score.observed)} on recorded grades, {number(score.value)} on clean grades"
+        f"{title_of(name)} {number(score.observed)} on recorded grades, {number(score.value)} on clean grades"
         for name, score in scores.items()
         if name in TITLES and math.isfinite(score.value)
     ]
