@@ -30,7 +30,7 @@ from ordinoise.app.verbs.audit import audit_file
 from ordinoise.app.verbs.fit import FileAudit, estimate
 from ordinoise.app.verbs.model import fit_file, predict_file
 from ordinoise.app.verbs.raters import rate_file
-from ordinoise.app.verbs.request import RatingsRequest, Request
+from ordinoise.app.verbs.request import PredictionRequest, RatingsRequest, Request
 from ordinoise.audit import issues_from_probabilities
 from ordinoise.estimation import IdentifiabilityWarning
 from ordinoise.noise import inverse_decay
@@ -182,7 +182,9 @@ def verified_case(folder: Path) -> Answers:
     file = _csv(folder, frame)
     settled = (Settled(int(row), str(labels[row]), str(GRADES[true[row]]), "Ann") for row in rows[:20])
     found, _ = fit_file(_request(file, learner="mlp"), folder / "fit", history=History(tuple(settled)))
-    of_fit = _audit(found, folder / "fit") | {"predictions": predict_file(folder / "fit", file, confidence=0.8)}
+    of_fit = _audit(found, folder / "fit") | {
+        "predictions": predict_file(PredictionRequest(folder / "fit", file, confidence=0.8))
+    }
     return answers | {f"reviewed {name}": one for name, one in of_fit.items()}
 
 
@@ -198,7 +200,7 @@ def parts_case(folder: Path) -> Answers:
         found, _ = audit_parts(_request(place / "data"), place / "audit")
         answers |= {f"{n_files} {name}": one for name, one in _audit(found, place / "audit").items()}
     fit_parts(_request(place / "data"), place / "fit")
-    return answers | {"predictions": predict_file(place / "fit", place / "data" / "part-0.parquet")}
+    return answers | {"predictions": predict_file(PredictionRequest(place / "fit", place / "data" / "part-0.parquet"))}
 
 
 def given_case(_: Path) -> Answers:

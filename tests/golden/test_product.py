@@ -19,7 +19,7 @@ from ordinoise.app.records.plan import read_plans
 from ordinoise.app.review import open_decisions
 from ordinoise.app.rounds.history import history_for
 from ordinoise.app.verbs.model import predict_file
-from ordinoise.app.verbs.request import Request
+from ordinoise.app.verbs.request import PredictionRequest, Request
 from tools import golden
 
 HERE = Path(__file__).parent
@@ -56,7 +56,7 @@ def kept(tmp_path: Path) -> Path:
 
 
 def test_a_kept_model_predicts_what_it_predicted(kept: Path) -> None:
-    found = predict_file(kept / "model", kept / "table.csv", confidence=0.8, as_stored=False)
+    found = predict_file(PredictionRequest(kept / "model", kept / "table.csv", confidence=0.8), as_stored=False)
     expected = pl.read_csv(kept / "predictions.csv")
     np.testing.assert_allclose(
         found.select(expected.columns).head(expected.height).to_numpy(), expected.to_numpy(), atol=TOLERANCE

@@ -169,8 +169,9 @@ class TaskReader(JsonReader):
 
     def use(self) -> None:
         from ordinoise.app.verbs.model import predict_file
+        from ordinoise.app.verbs.request import PredictionRequest
 
-        predict_file(self.copy, self.seeds / "t.csv")
+        predict_file(PredictionRequest(self.copy, self.seeds / "t.csv"))
 
 
 class CheckpointReader(Reader):

@@ -23,6 +23,7 @@ from ordinoise.app.tables import ColumnRoles, digest_of, graded_table
 from ordinoise.app.tables.folder import whole_folder
 from ordinoise.app.verbs.audit import audit_file
 from ordinoise.app.verbs.model import predict_file
+from ordinoise.app.verbs.request import PredictionRequest
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def test_a_model_of_the_class_shares_of_parts_is_an_ordinary_one(tmp_path: Path)
     frame = without_signal()
     data = written(tmp_path / "data", frame, 2)
     fit_parts(request_for(data), tmp_path / "model")
-    graded = predict_file(tmp_path / "model", data / "part-00.parquet")
+    graded = predict_file(PredictionRequest(tmp_path / "model", data / "part-00.parquet"))
     shares = frame["grade"].value_counts().sort("grade")["count"].to_numpy() / frame.height
     found = graded.select([f"probability_{grade}" for grade in (1, 2, 3, 4)]).to_numpy()
     assert np.abs(found - shares).max() < 0.01

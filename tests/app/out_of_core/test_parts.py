@@ -19,7 +19,7 @@ from ordinoise.app.out_of_core.tasks import probabilities_of, read_models, score
 from ordinoise.app.out_of_core.verbs import LABELS, audit_parts, estimate_parts
 from ordinoise.app.records.audit import read_record
 from ordinoise.app.verbs.model import predict_file
-from ordinoise.app.verbs.request import Request
+from ordinoise.app.verbs.request import PredictionRequest, Request
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,10 @@ def test_a_model_of_parts_is_an_ordinary_one(tmp_path: Path) -> None:
     fitted = run("fit", data, "--target", "grade", "--ignore", "owner", "--out", tmp_path / "model", "--json")
     assert (fitted.code, fitted.json["n_rows"], fitted.json["n_graded"]) == (0, 800, 792)
     graded = run("predict", tmp_path / "model", data, "--out", tmp_path / "graded", "--json")
-    every, one = pl.read_parquet(tmp_path / "graded"), predict_file(tmp_path / "model", data / "part-01.parquet")
+    every, one = (
+        pl.read_parquet(tmp_path / "graded"),
+        predict_file(PredictionRequest(tmp_path / "model", data / "part-01.parquet")),
+    )
     assert graded.json["n_rows"] == every.height == 800
     assert every.tail(one.height).equals(one)
 

@@ -16,6 +16,7 @@ from ordinoise.app.out_of_core.plan import N_FOLDS
 from ordinoise.app.out_of_core.verbs import LABELS, audit_parts
 from ordinoise.app.records.audit import read_record
 from ordinoise.app.verbs.model import predict_file
+from ordinoise.app.verbs.request import PredictionRequest
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +130,9 @@ def test_a_model_of_text_in_parts_is_an_ordinary_one(tmp_path: Path) -> None:
     assert fitted.code == 0, fitted.err
     graded = run("predict", tmp_path / "model", data, "--out", tmp_path / "graded", "--json")
     assert graded.code == 0, graded.err
-    every, one = pl.read_parquet(tmp_path / "graded"), predict_file(tmp_path / "model", data / "part-01.parquet")
+    every, one = (
+        pl.read_parquet(tmp_path / "graded"),
+        predict_file(PredictionRequest(tmp_path / "model", data / "part-01.parquet")),
+    )
     assert every.tail(one.height).equals(one)
     assert np.abs(every["predicted_grade"].to_numpy() - 1 - true).mean() < 0.6

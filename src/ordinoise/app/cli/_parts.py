@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ordinoise._validation import complain
 from ordinoise.app.cli._console import console, say, show_stage
 from ordinoise.app.cli._findings import print_json
+from ordinoise.app.verbs.request import PredictionRequest
 
 
 def refuse_for_parts(**options: Any) -> None:
@@ -25,28 +25,15 @@ def refuse_scheduler(scheduler: str | None) -> None:
         raise complain("scheduler", "be used with a folder of Parquet files", "one file", advice)
 
 
-def predict_several(
-    model: Path,
-    file: Path,
-    out: Path | None,
-    decision: str | None,
-    confidence: float | None,
-    scheduler: str | None,
-    *,
-    is_json: bool,
-    others: Mapping[str, Any],
-) -> None:
+def predict_several(request: PredictionRequest, out: Path | None, *, is_json: bool) -> None:
     """Grade a folder of Parquet files, and print what was written."""
     from ordinoise.app.out_of_core.prediction import predict_parts
 
-    refuse_for_parts(**others)
+    refuse_for_parts(no_header=request.no_header, embeddings=request.embeddings, text_model=request.text_model)
     if out is None:
         raise complain("out", "name a new folder for the grades of several Parquet files", "none")
     unseen: list[str] = []
-    grades = predict_parts(
-        model, file, out, decision=decision, confidence=confidence, scheduler=scheduler,
-        on_stage=show_stage(is_quiet=is_json), on_unseen=unseen.append,
-    )  # fmt: skip
+    grades = predict_parts(request, out, on_stage=show_stage(is_quiet=is_json), on_unseen=unseen.append)
     for sentence in unseen:
         say(console(stderr=True), f" {sentence}", bold="Careful:")
     n_rows = sum(grades.values())

@@ -5,47 +5,19 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from ordinoise.app.cli._options import Json
+from ordinoise.app.cli._options import Json, PredictionOptions
 
 
-def predict(
-    model: Path,
-    file: Path,
-    *,
-    out: Path | None = None,
-    decision: str | None = None,
-    confidence: float | None = None,
-    no_header: bool = False,
-    embeddings: Path | None = None,
-    text_model: str | None = None,
-    scheduler: str | None = None,
-    json: Json = False,
-) -> None:
+def predict(request: PredictionOptions, *, out: Path | None = None, json: Json = False) -> None:
     """Add the predicted grade and the probability of each grade to every row of a table.
 
     Example: ordinoise predict model new.csv --out graded.csv
 
     Parameters
     ----------
-    model
-        Folder written by ordinoise fit.
-    file
-        Table with the feature columns of the model; or a folder of Parquet files, or a pattern in quotes.
     out
         New file: .csv, .tsv, .jsonl, .parquet or .feather; prints CSV on standard output by default. For several
         Parquet files a new folder of them.
-    decision
-        How a grade is picked from its probabilities: median, mode or mean; as in the fit by default.
-    confidence
-        Also add the lowest and highest grade of a prediction set with this coverage, such as 0.9.
-    no_header
-        The first row of the CSV file is data; its columns are called column_1, column_2, ...
-    embeddings
-        File with one vector per row, if the model was made with one.
-    text_model
-        Model that makes vectors of the free text, if the model was made with one.
-    scheduler
-        Address of a running Dask cluster, such as tcp://host:8786, for a folder of Parquet files.
     """
     from ordinoise._files import refuse_existing
 
@@ -57,28 +29,15 @@ def predict(
     from ordinoise.app.tables.folder import is_folder
     from ordinoise.app.verbs.model import predict_file, write_predictions
 
-    if is_folder(file):
-        predict_several(
-            model, file, out, decision, confidence, scheduler, is_json=json,
-            others={"no-header": no_header, "embeddings": embeddings, "text-model": text_model},
-        )  # fmt: skip
+    if is_folder(request.file):
+        predict_several(request, out, is_json=json)
         return
-    refuse_scheduler(scheduler)
+    refuse_scheduler(request.scheduler)
     is_text = not json if out is None else out.suffix.lower() in (".csv", ".tsv")
     unseen: list[str] = []
-    frame = predict_file(
-        model,
-        file,
-        decision=decision,
-        confidence=confidence,
-        as_stored=is_text,
-        header=not no_header,
-        embeddings=embeddings,
-        text_model=text_model,
-        on_unseen=unseen.append,
-    )
+    frame = predict_file(request, as_stored=is_text, on_unseen=unseen.append)
     if out is not None:
-        write_predictions(frame, file, out)
+        write_predictions(frame, request.file, out)
     for sentence in unseen:
         say(console(stderr=True), f" {sentence}", bold="Careful:")
     if out is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from ordinoise.app.out_of_core.work import working
 from ordinoise.app.records.model import Task, read_model
 from ordinoise.app.tables.folder import parquet_files
 from ordinoise.app.verbs.model import check_prediction, with_grades
+from ordinoise.app.verbs.request import PredictionRequest
 from ordinoise.classifiers.base import OrdinalClassifierBase
 
 GRADED = "graded"
@@ -28,19 +29,14 @@ class PredictTask:
 
     part: Part
     number: int
-    model: str
-    decision: str | None
-    confidence: float | None
+    request: PredictionRequest
     cost: float = 1.0
 
     def run(self, folder: Path) -> Mapping[str, Any]:
         """Write the part; the number of rows with each grade is returned."""
-        fitted, task = _model(self.model)
+        fitted, task = _model(self.request.model)
         unseen: list[str] = []
-        frame = with_grades(
-            fitted, task, read_part(self.part), decision=self.decision, confidence=self.confidence,
-            on_unseen=unseen.append,
-        )  # fmt: skip
+        frame = with_grades(fitted, task, read_part(self.part), self.request, on_unseen=unseen.append)
         with whole_file(folder / GRADED / f"part-{self.number:05}.parquet") as file:
             frame.write_parquet(file)
         counts = frame[f"predicted_{task.target}"].value_counts()
@@ -48,19 +44,15 @@ class PredictTask:
 
 
 @lru_cache(maxsize=1)
-def _model(folder: str) -> tuple[OrdinalClassifierBase, Task]:
-    return read_model(Path(folder))
+def _model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:
+    return read_model(folder)
 
 
 def predict_parts(
-    model: Path,
-    file: Path,
+    request: PredictionRequest,
     out: Path,
     *,
-    decision: str | None = None,
-    confidence: float | None = None,
     jobs: int | None = None,
-    scheduler: str | None = None,
     on_stage: Callable[[str], None] = lambda _: None,
     on_unseen: Callable[[str], None] = lambda _: None,
 ) -> dict[str, int]:
@@ -68,24 +60,27 @@ def predict_parts(
 
     Parameters
     ----------
+    request : PredictionRequest
+        The machines of its Dask cluster must see the same files.
     out : Path
         New folder, with one Parquet file per part; polars, pandas and pyarrow read it as one table.
-    jobs, scheduler
-        Threads, or the address of a Dask cluster whose machines see the same files.
-    model, file, decision, confidence, on_unseen
+    jobs : int, optional
+        Threads.
+    on_unseen : callable
         As in `predict_file`.
     """
-    check_prediction(decision, confidence)
+    check_prediction(request)
     refuse_existing("out", out)
-    _, task = read_model(model)
+    _, task = read_model(request.model)
     if task.n_embedded:
-        raise complain("model", "read no embeddings to grade several Parquet files", repr(str(model)))
-    files = parquet_files(file)
+        raise complain("model", "read no embeddings to grade several Parquet files", repr(str(request.model)))
+    files = parquet_files(request.file)
     parts = parts_of(files).parts
-    wanted = state_of(sorted(model.iterdir())), decision, confidence
-    with working(out, files, wanted, jobs, scheduler, on_stage) as work, new_folder("out", out) as folder:
+    wanted = state_of(sorted(request.model.iterdir())), request.decision, request.confidence
+    with working(out, files, wanted, jobs, request.scheduler, on_stage) as work, new_folder("out", out) as folder:
         (work.folder / GRADED).mkdir(exist_ok=True)
-        tasks = [PredictTask(part, at, str(model.resolve()), decision, confidence) for at, part in enumerate(parts)]
+        asked = replace(request, model=request.model.resolve())
+        tasks = [PredictTask(part, at, asked) for at, part in enumerate(parts)]
         found = work.done(tasks, f"grading {len(parts):,} part{'s' * (len(parts) > 1)}")
         for one in sorted((work.folder / GRADED).iterdir()):
             one.rename(folder / one.name)

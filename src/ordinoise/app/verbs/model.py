@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ordinoise.app.rounds.history import History
     from ordinoise.app.tables import GradedTable
     from ordinoise.app.verbs.fit import FileAudit
-    from ordinoise.app.verbs.request import Request
+    from ordinoise.app.verbs.request import EvaluationRequest, ModelRequest, PredictionRequest, Request
     from ordinoise.classifiers.base import OrdinalClassifierBase
     from ordinoise.scoring import Evaluation
 
@@ -88,119 +88,73 @@ def write_model(folder: Path, found: FileAudit, record: AuditRecord) -> None:
     write_report(folder / REPORT, report_findings(f"Model of {found.request.file.name}", found, record))
 
 
-def evaluate_file(
-    model: Path,
-    file: Path,
-    *,
-    trusted: bool = False,
-    target: str | None = None,
-    header: bool = True,
-    embeddings: Path | None = None,
-    text_model: str | None = None,
-) -> tuple[Evaluation, Baseline]:
+def evaluate_file(request: EvaluationRequest) -> tuple[Evaluation, Baseline]:
     """Every metric of a model on a file it was not fitted to, on the recorded grades and corrected for their noise.
 
-    Beside it, what always predicting the middle grade would score on the recorded ones.
-
-    Parameters
-    ----------
-    model : Path
-        Folder written by ``ordinoise fit``.
-    file : Path
-        Table with the model's feature columns and a column of grades.
-    trusted : bool
-        Whether the grades of the file are right; otherwise they are taken to be as noisy as the training grades.
-    target : str, optional
-        Column of grades; named as in training by default.
-    header : bool
-        Whether the first row of a CSV file has the names of the columns.
-    embeddings, text_model
-        As when the model was made.
+    Beside it, what always predicting the middle grade would score on the recorded ones. Unless they are trusted, the
+    grades are taken to be as noisy as the training grades.
     """
     from ordinoise.app.report.action import baseline_of
     from ordinoise.scoring import evaluate
 
-    fitted, task = read_model(model)
-    frame = read_table(file, keep_text=task.categories, header=header)
-    labels, rows = grades_of(frame, task.target if target is None else target, fitted.classes_.tolist())
-    found = evaluate(fitted, _features(frame, task, embeddings, text_model)[rows], labels, None if trusted else "model")
+    fitted, task = read_model(request.model)
+    frame = read_table(request.file, keep_text=task.categories, header=not request.no_header)
+    target = task.target if request.target is None else request.target
+    labels, rows = grades_of(frame, target, fitted.classes_.tolist())
+    noise = None if request.trusted else "model"
+    found = evaluate(fitted, _features(frame, task, request)[rows], labels, noise)
     classes = fitted.classes_.tolist()
     ranks = np.array([classes.index(label) for label in labels], dtype=np.int64)
     return found, baseline_of(ranks, [str(grade) for grade in classes], list(found.scores))
 
 
 def predict_file(
-    model: Path,
-    file: Path,
-    *,
-    decision: str | None = None,
-    confidence: float | None = None,
-    as_stored: bool = True,
-    header: bool = True,
-    embeddings: Path | None = None,
-    text_model: str | None = None,
-    on_unseen: Callable[[str], None] = lambda _: None,
+    request: PredictionRequest, *, as_stored: bool = True, on_unseen: Callable[[str], None] = lambda _: None
 ) -> pl.DataFrame:
     """The table of a file with columns added for the predicted grade and the probability of each grade.
 
     Parameters
     ----------
-    model : Path
-        Folder written by ``ordinoise fit``.
-    file : Path
-        Table with the model's feature columns; other columns, such as the target, are kept but not read.
-    decision : {"median", "mode", "mean"}, optional
-        Rule that picks the grade; that of the fit by default.
-    confidence : float, optional
-        Also add the lowest and highest grade of a prediction set with this coverage.
+    request : PredictionRequest
+        Columns of its file that are no features, such as the target, are kept but not read.
     as_stored : bool
         Whether to return the file's own cells as stored (text, for a CSV file) or with their inferred types.
-    header : bool
-        Whether the first row of a CSV file has the names of the columns.
-    embeddings, text_model
-        As when the model was made.
     on_unseen : callable
         Called with a sentence for every column with categories that the model never saw.
     """
-    check_prediction(decision, confidence)
-    fitted, task = read_model(model)
-    stored = read_stored(file, header=header)
-    return with_grades(
-        fitted, task, stored, decision=decision, confidence=confidence, as_stored=as_stored, embeddings=embeddings,
-        text_model=text_model, on_unseen=on_unseen,
-    )  # fmt: skip
+    check_prediction(request)
+    fitted, task = read_model(request.model)
+    stored = read_stored(request.file, header=not request.no_header)
+    return with_grades(fitted, task, stored, request, as_stored=as_stored, on_unseen=on_unseen)
 
 
-def check_prediction(decision: str | None, confidence: float | None) -> None:
+def check_prediction(request: PredictionRequest) -> None:
     """Refuse bad options of a prediction."""
-    if decision is not None:
-        as_choice("decision", decision, RULES)
-    if confidence is not None:
-        as_number("confidence", confidence, 0.0, 0.9999, open_low=True)
+    if request.decision is not None:
+        as_choice("decision", request.decision, RULES)
+    if request.confidence is not None:
+        as_number("confidence", request.confidence, 0.0, 0.9999, open_low=True)
 
 
 def with_grades(
     fitted: OrdinalClassifierBase,
     task: Task,
     stored: pl.DataFrame,
+    request: PredictionRequest,
     *,
-    decision: str | None = None,
-    confidence: float | None = None,
     as_stored: bool = True,
-    embeddings: Path | None = None,
-    text_model: str | None = None,
     on_unseen: Callable[[str], None] = lambda _: None,
 ) -> pl.DataFrame:
     """The rows of a table that was read, with the columns that `predict_file` adds."""
     frame = typed_columns(stored.get_columns(), task.categories)
-    features = _features(frame, task, embeddings, text_model)
+    features = _features(frame, task, request)
     for sentence in unseen_categories(fitted, features):
         on_unseen(sentence)
     probabilities = fitted.predict_proba(features)
-    grades = fitted.classes_[decide(probabilities, fitted.decision if decision is None else decision)]
+    grades = fitted.classes_[decide(probabilities, fitted.decision if request.decision is None else request.decision)]
     added = [pl.Series(f"predicted_{task.target}", grades)]
-    if confidence is not None:
-        sets = fitted.sets_of(probabilities, confidence)
+    if request.confidence is not None:
+        sets = fitted.sets_of(probabilities, request.confidence)
         added += [pl.Series(f"lowest_{task.target}", sets.low), pl.Series(f"highest_{task.target}", sets.high)]
     added += [
         pl.Series(f"probability_{grade}", probabilities[:, at].round(6)) for at, grade in enumerate(fitted.classes_)
@@ -241,8 +195,9 @@ def write_predictions(graded: pl.DataFrame, file: Path, out: Path) -> None:
         write_table(graded, out)
 
 
-def _features(frame: pl.DataFrame, task: Task, embeddings: Path | None, text_model: str | None) -> pl.DataFrame:
+def _features(frame: pl.DataFrame, task: Task, request: ModelRequest) -> pl.DataFrame:
     """The features of every row of a table, with its embeddings if the model was made with some."""
+    embeddings, text_model = request.embeddings, request.text_model
     made = features_of(frame, task.columns)
     if task.text_model is not None and text_model is None:
         raise complain("text-model", f"be given, as when the model was made ({task.text_model!r})", "none")

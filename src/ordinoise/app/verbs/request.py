@@ -169,6 +169,67 @@ class CorruptionRequest(GradedFile):
 
 
 @dataclass(frozen=True)
+class ModelRequest:
+    """A model and a table for it.
+
+    Parameters
+    ----------
+    model
+        Folder written by ordinoise fit.
+    file
+        Table with the feature columns of the model; for predict also a folder of Parquet files, or a pattern in quotes.
+    no_header
+        The first row of the CSV file is data; its columns are called column_1, column_2, ...
+    embeddings
+        File with one vector per row, if the model was made with one.
+    text_model
+        Model that makes vectors of the free text, if the model was made with one.
+    """
+
+    model: Path
+    file: Path
+    _: KW_ONLY
+    no_header: bool = False
+    embeddings: Path | None = None
+    text_model: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictionRequest(ModelRequest):
+    """Grades for the rows of a table.
+
+    Parameters
+    ----------
+    decision
+        How a grade is picked from its probabilities: median, mode or mean; as in the fit by default.
+    confidence
+        Also add the lowest and highest grade of a prediction set with this coverage, such as 0.9.
+    scheduler
+        Address of a running Dask cluster, such as tcp://host:8786, for a folder of Parquet files.
+    """
+
+    decision: str | None = None
+    confidence: float | None = None
+    scheduler: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationRequest(ModelRequest):
+    """Scores of a model on a table with grades that it was not fitted to.
+
+    Parameters
+    ----------
+    trusted
+        Take the grades of this table to be right.
+    target
+        Column of grades; named as in training by default.
+    """
+
+    trusted: bool = False
+    target: str | None = None
+
+
+@dataclass(frozen=True)
 class RatingsRequest(Options):
     """The consensus of several raters.
 
