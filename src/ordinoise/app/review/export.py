@@ -28,6 +28,7 @@ from ordinoise.app.tables import (
     workbook_with,
     write_content,
     write_lines,
+    write_stored_with,
     write_table,
 )
 from ordinoise.app.tables.folder import whole_folder
@@ -99,7 +100,7 @@ def _write(record: AuditRecord, source: Path, changes: dict[int, str], path: Pat
         values = _values(stored, target, changes)
         if kind == "excel":
             write_content(workbook_with(source, target, values), path)
-        else:
+        elif not write_stored_with(source, kind, target, values, path):
             write_table(_with_values(stored, target, values), path)
 
 

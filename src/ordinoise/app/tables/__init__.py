@@ -9,6 +9,7 @@ from ordinoise.app.tables.lines import is_lines, lines_and, lines_with
 from ordinoise.app.tables.reader import read_exact, read_stored, read_table, read_text, typed_columns
 from ordinoise.app.tables.roles import ColumnRoles
 from ordinoise.app.tables.source import digest_of, format_of
+from ordinoise.app.tables.stored import write_stored_with
 from ordinoise.app.tables.target import grades_of
 from ordinoise.app.tables.workbook_cells import workbook_with
 from ordinoise.app.tables.writer import write_content, write_lines, write_table
@@ -39,5 +40,6 @@ __all__ = [
     "workbook_with",
     "write_content",
     "write_lines",
+    "write_stored_with",
     "write_table",
 ]

@@ -80,7 +80,7 @@ def damaged(path: Path, kind: str) -> ValueError:
 
 def _examined(
     path: Path, file: IO[bytes], kind: str, size: int, *, sheet: str = "", name: str = "", is_whole: bool = True
-) -> dict[str, int]:
+) -> dict[str, Any]:
     """What a second process finds in a file, empty if nothing."""
     most, seconds = most_unpacked(size), LEAST_SECONDS + size // BYTES_PER_SECOND
     job = {
@@ -98,13 +98,16 @@ def _examined(
     if "seconds" in answer:
         got = f"more for {str(path)!r}"
         raise complain("file", f"be readable in {seconds} seconds", got, "save it in another format")
+    if "type" in answer:
+        got = f"{answer['column']!r} of type {answer['type']} in {str(path)!r}"
+        raise complain("file", "have columns of other types", got, "convert it, or leave it out")
     if "is_damaged" in answer:
         raise damaged(path, kind)
     check_bytes(path, answer.get("n_bytes", 0), most if is_whole else max(most, MOST_PACKED * size))
     return answer
 
 
-def _answer(second: _Second, job: dict[str, Any], file: IO[bytes]) -> dict[str, int] | None:
+def _answer(second: _Second, job: dict[str, Any], file: IO[bytes]) -> dict[str, Any] | None:
     """The answer of the process; None if it ended."""
     assert second.process.stdout is not None
     line, is_done = json.dumps(job), threading.Event()

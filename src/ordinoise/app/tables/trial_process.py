@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import IO, Any, TypedDict
@@ -17,6 +18,8 @@ import polars as pl
 PIECE_BYTES = 2**27  # of the columns that are read at once; a round number, chosen by no run
 PIECE_ROWS = 2**20  # in a row group, as programs write them
 CELL_BYTES = 8
+ODD = re.compile("_view|decimal256|union|run_end_encoded|month_day_nano")
+"""Types of Arrow that some versions of polars do not read."""
 
 
 class Job(TypedDict):
@@ -73,7 +76,7 @@ def _warm_up() -> None:
     pl.scan_parquet(content).select(pl.all().last()).collect(engine="streaming")
 
 
-def _answer(job: Job, file: IO[bytes], base: int) -> dict[str, int]:
+def _answer(job: Job, file: IO[bytes], base: int) -> dict[str, Any]:
     """Rows, columns and bytes of the values, as far as they are within the limits."""
     begun = sum(os.times()[:2])
     _limit("RLIMIT_AS", base + job["memory"])
@@ -84,10 +87,22 @@ def _answer(job: Job, file: IO[bytes], base: int) -> dict[str, int]:
     except MemoryError:
         return {"n_bytes": sys.maxsize}
     except BaseException:  # a panic is one
-        return {"is_damaged": 1}
+        return {"is_damaged": 1} | _odd_column(job, file)
     finally:
         _limit("RLIMIT_AS", None)
         _limit("RLIMIT_CPU", None)
+
+
+def _odd_column(job: Job, file: IO[bytes]) -> dict[str, str]:
+    """The first column of a type that polars does not read, and that type, where pyarrow can say it."""
+    try:
+        from pyarrow import ipc, parquet
+
+        file.seek(0)
+        schema = ipc.open_file(file).schema if job["kind"] == "arrow" else parquet.read_schema(file)
+        return next({"column": one.name, "type": str(one.type)} for one in schema if ODD.search(str(one.type)))
+    except Exception:
+        return {}
 
 
 def _of_sheet(job: Job, file: IO[bytes]) -> dict[str, int]:

@@ -19,6 +19,8 @@ from ordinoise.columns.names import listed
 from ordinoise.columns.refusals import is_sentence
 
 TEXTS, LINES = (".csv", ".tsv"), (".jsonl", ".ndjson")
+STORED = {"parquet": (".parquet",), "arrow": (".feather", ".arrow")}
+"""Suffixes by the kind of files that store types."""
 SUFFIXES = (*TEXTS, *LINES, ".xlsx", ".parquet", ".feather", ".arrow")
 MOST_SHEET_ROWS, MOST_SHEET_COLUMNS, LONGEST_TEXT = 2**20, 2**14, 2**15 - 1  # limits of the format
 _FORMULA = r"^[=+\-@\t\r]"
@@ -89,6 +91,13 @@ def write_content(content: bytes, path: str | Path) -> None:
     """Write the whole content of a new file."""
     with _writing(_as_new_file(path, (*SUFFIXES, *WORKBOOKS, ".json"))) as file:
         file.write(content)
+
+
+@contextmanager
+def new_table_file(path: Path) -> Iterator[IO[bytes]]:
+    """A new file for a table, whole or not at all; what goes wrong is one sentence."""
+    with _writing(_as_new_file(path)) as file:
+        yield file
 
 
 def _write_sheet(frame: pl.DataFrame, file: IO[bytes]) -> None:

@@ -15,15 +15,17 @@ from ordinoise.app.tables import (
     ColumnRoles,
     GradedTable,
     delimiter_of,
+    format_of,
     graded_table,
     is_lines,
     lines_with,
     read_stored,
     read_text,
     write_lines,
+    write_stored_with,
     write_table,
 )
-from ordinoise.app.tables.writer import LINES, TEXTS
+from ordinoise.app.tables.writer import LINES, STORED, TEXTS
 from ordinoise.app.verbs.fit import matrix_from
 from ordinoise.app.verbs.request import CorruptionRequest
 from ordinoise.labels import ranks_of
@@ -105,6 +107,11 @@ def _write(request: CorruptionRequest, out: Path, table: GradedTable, true: Ints
     to_text, of_text = out.suffix.lower() in TEXTS, file.suffix.lower() in TEXTS
     frame = read_text(file, header=header) if to_text else table.frame if of_text else read_stored(file)
     column = _corrupted(frame[target], table, true, noisy)
+    kind = format_of(file)
+    if out.suffix.lower() in STORED.get(kind, ()):
+        changed = table.rows[noisy != true].tolist()
+        if write_stored_with(file, kind, target, dict(zip(changed, column.gather(changed), strict=True)), out):
+            return
     delimiter = delimiter_of(file) if to_text and of_text else ","
     write_table(frame.with_columns(column), out, delimiter=delimiter, header=header)
 
