@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from operator import add
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ordinoise._plain import of_plain
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.app.out_of_core.files import Part, parts_of
 from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, scores_at, write_arrays
@@ -56,7 +57,6 @@ from ordinoise.learners.boosting import Ensemble
 from ordinoise.noise import Noise
 
 SECOND = "corrected"
-SUMS = tuple(one.name for one in fields(Evidence))
 OnTable = Callable[[GradedTable], None]
 
 
@@ -158,11 +158,6 @@ class Learned:
     models: tuple[Ensemble, ...]
     curves: tuple[tuple[float, ...], ...]
 
-    @cached_property
-    def n_rounds(self) -> list[int]:
-        """Rounds of each model."""
-        return [model.n_rounds for model in self.models]
-
 
 class Course:
     """The fits of a run, one pass after the other."""
@@ -244,7 +239,7 @@ class Course:
             ScoreTask(number, name, matrix, self.request.decision, shares) for number in range(len(self.plan.parts))
         ]
         found = self.work.done(tasks, f"scoring {self.plan.n_rows:,} rows")
-        evidence = reduce(add, map(_evidence, found))
+        evidence = reduce(add, [of_plain(Evidence, one["evidence"]) for one in found])
         counts = np.sum([one["counts"] for one in found], axis=0) if baseline else np.empty(0, dtype=np.int64)
         return evidence, counts.reshape(-1, self.plan.n_classes)
 
@@ -261,12 +256,6 @@ class Course:
 
     def _result(self, noise: Noise, name: str, curves: Any) -> Learned:
         return Learned(noise, name, read_models(self.work.folder, name), curves)
-
-
-def _evidence(sums: Mapping[str, Any]) -> Evidence:
-    """The evidence of one part."""
-    known: dict[str, Any] = {name: np.array(sums[name]) for name in SUMS if sums[name] is not None}
-    return Evidence(**known)
 
 
 def _filled(features: Floats) -> Floats:

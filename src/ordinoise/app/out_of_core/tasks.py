@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from ordinoise._files import whole_file
+from ordinoise._plain import as_plain
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.out_of_core.files import Part, read_part
 from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, read_arrays, read_plan, write_arrays
@@ -90,7 +91,7 @@ class FitTask:
             patience=candidate.patience,
         )  # fmt: skip
         write_model(folder, self.name, self.fold, training.ensemble)
-        return {"n_rows": len(grades), "n_rounds": training.n_rounds, "curve": training.validation_curve}
+        return {"n_rows": len(grades), "curve": training.validation_curve}
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ class ScoreTask:
         # Not by the remainder of the fold, which would leave most groups of rows empty.
         buckets = (labelled.keys[graded] // np.uint64(N_FOLDS) % np.uint64(N_BUCKETS)).astype(np.int64)
         sums = Evidence.of(*map(in_units, gains), groups=buckets, n_groups=N_BUCKETS)
-        return {name: None if one is None else one.tolist() for name, one in vars(sums).items()} | more
+        return {"evidence": as_plain(sums), **more}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,17 +29,10 @@ from ordinoise.app.out_of_core.learning import (
 from ordinoise.app.out_of_core.tasks import JudgeTask, plain, read_suspects
 from ordinoise.app.out_of_core.texts import read_reading, readers_of
 from ordinoise.app.out_of_core.work import Work
-from ordinoise.app.records.audit import AuditRecord, write_record
+from ordinoise.app.records.audit import AuditRecord
 from ordinoise.app.rounds.training import training_rows
-from ordinoise.app.tables import GradedTable, write_table
-from ordinoise.app.verbs.audit import (
-    MOST_SUSPECTS,
-    REPORT,
-    SUSPECTS,
-    audit_record,
-    report_findings,
-    suspect_frame,
-)
+from ordinoise.app.tables import GradedTable
+from ordinoise.app.verbs.audit import MOST_SUSPECTS, audit_record, write_audit
 from ordinoise.app.verbs.doubt_warnings import without_doubt_warnings
 from ordinoise.app.verbs.fit import FileAudit
 from ordinoise.app.verbs.model import SHOWN_SUSPECTS, write_model
@@ -70,14 +64,13 @@ class PartsAudit(FileAudit):
 
     posteriors: PosteriorModel
     expected_wrong: WrongCount | None
-    ranks: Ints
 
     @cached_property
     def issues(self) -> LabelIssues:
         """Probability that each label of the sample is wrong."""
         assert self.model.out_of_fold_ is not None
         return issues_from(
-            self.posteriors.of(self.model.out_of_fold_, self.ranks), self.model.classes_, self.model.noise_,
+            self.posteriors.of(self.model.out_of_fold_, self.recorded), self.model.classes_, self.model.noise_,
             self.expected_wrong, self.request.rank_by, "polars",
         )  # fmt: skip
 
@@ -106,17 +99,9 @@ def audit_parts(
 
     All labels are in the folder ``labels.parquet``, one file per part, without a rank.
     """
-    from ordinoise.app.report import write_report
-
-    check_options(request)
-    with work_on(request, out, on_stage) as work, without_doubt_warnings(), new_folder("out", out) as folder:
-        labels = work.folder / LABELS
-        labels.mkdir(exist_ok=True)
-        found = _audited(request, work, labels, n_suspects, on_table)
+    with _audited(request, out, n_suspects, on_table, on_stage) as (folder, found, labels):
         record = audit_record(found, n_suspects)
-        write_record(folder, record)
-        write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record, str(out)))
-        write_table(suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
+        write_audit(folder, found, record, out, excel_safe=excel_safe)
         labels.rename(folder / LABELS)
     return found, record
 
@@ -125,17 +110,25 @@ def fit_parts(
     request: Request, out: Path, *, on_table: OnTable = lambda _: None, on_stage: OnStage = lambda _: None
 ) -> tuple[FileAudit, AuditRecord]:
     """Fit a model to a folder of Parquet files and write it with a report, as `fit_file` does for a file."""
-    check_options(request)
-    with work_on(request, out, on_stage) as work, without_doubt_warnings(), new_folder("out", out) as folder:
-        labels = work.folder / LABELS
-        labels.mkdir(exist_ok=True)
-        found = _audited(request, work, labels, SHOWN_SUSPECTS, on_table)
+    with _audited(request, out, SHOWN_SUSPECTS, on_table, on_stage) as (folder, found, _):
         record = audit_record(found, SHOWN_SUSPECTS)
         write_model(folder, found, record)
     return found, record
 
 
-def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_table: OnTable) -> PartsAudit:
+@contextmanager
+def _audited(
+    request: Request, out: Path, n_suspects: int, on_table: OnTable, on_stage: OnStage
+) -> Iterator[tuple[Path, PartsAudit, Path]]:
+    """A new folder, what was found, and the labels of all parts."""
+    check_options(request)
+    with work_on(request, out, on_stage) as work, without_doubt_warnings(), new_folder("out", out) as folder:
+        labels = work.folder / LABELS
+        labels.mkdir(exist_ok=True)
+        yield folder, _found(request, work, labels, n_suspects, on_table), labels
+
+
+def _found(request: Request, work: Work, labels: Path, n_suspects: int, on_table: OnTable) -> PartsAudit:
     known, rows = survey_of(request, work, on_table)
     learned = Course(known, rows, work).learned()
     noise, ranks = learned.noise, rows.labelled.ranks
@@ -152,9 +145,7 @@ def _audited(request: Request, work: Work, labels: Path, n_suspects: int, on_tab
     suspects = read_suspects(work.folder, len(tasks), n_suspects)
     both = rows_in(known, work.folder, *union_of(known, *suspects))
     model = _model(known, learned, both, work.folder)
-    return PartsAudit(
-        request, both.table, model, training_rows(request, both.table, None), posteriors, count, both.labelled.ranks
-    )
+    return PartsAudit(request, both.table, model, training_rows(request, both.table, None), posteriors, count)
 
 
 def _count(noise: Noise, n_graded: int, true: Floats, ranks: Ints, sums: list[Any]) -> WrongCount | None:

@@ -64,20 +64,26 @@ def audit_file(
     on_table, verbose
         As in `learn`.
     """
-    from ordinoise.app.report import write_report
-
     with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
         found = learn(request, history=history, on_table=on_table, verbose=verbose, unfinished=unfinished)
         record = audit_record(found, n_suspects, history)
-        write_record(folder, record)
-        write_report(folder / REPORT, report_findings(f"Audit of {request.file.name}", found, record, str(out)))
-        write_table(suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
+        write_audit(folder, found, record, out, excel_safe=excel_safe)
         write_table(_label_frame(found, record), folder / LABELS)
         is_export = format_of(found.table.path) == "tasks"
         if label_studio or is_export:
             tasks = _label_studio_tasks(record, found.table.path if is_export else None)
             write_whole(folder / TASKS, json.dumps(tasks, ensure_ascii=False, indent=1).encode())
     return found, record
+
+
+def write_audit(folder: Path, found: FileAudit, record: AuditRecord, out: Path, *, excel_safe: bool) -> None:
+    """Write the record, the report and the suspects of an audit into a folder that becomes `out`."""
+    from ordinoise.app.report import write_report
+
+    write_record(folder, record)
+    heading = f"Audit of {found.request.file.name}"
+    write_report(folder / REPORT, report_findings(heading, found, record, str(out)))
+    write_table(suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
 
 
 def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: History | None = None) -> AuditRecord:
