@@ -20,7 +20,7 @@ from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected
 from ordinoise.app.rounds.history import check_same
 from ordinoise.app.tables import ColumnRoles, digest_of, graded_table
-from ordinoise.app.tables.folder import whole_folder
+from ordinoise.app.tables.folder import folder_of, whole_folder
 from ordinoise.app.verbs.audit import audit_file
 from ordinoise.app.verbs.model import predict_file
 from ordinoise.app.verbs.request import PredictionRequest
@@ -83,7 +83,8 @@ def test_a_folder_is_the_table_of_one_file(tmp_path: Path) -> None:
         assert found.columns == one.columns
         assert found.messages == ("3 Parquet files are read as one table, in the order of their names.", *one.messages)
         assert found.digest == digest_of(data) != one.digest
-    assert (whole_folder(data), whole_folder(data / "*.parquet")) == (data, data)
+    assert whole_folder(data) == whole_folder(data / "*.parquet") == data
+    assert folder_of(data) == folder_of(data / "*.parquet") == folder_of(data / "part-00.parquet") == data
 
 
 @pytest.mark.slow

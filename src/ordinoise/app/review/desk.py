@@ -22,6 +22,7 @@ from ordinoise.app.review.images import picture
 from ordinoise.app.review.reasons import grade_keys, item_reasons, reasons
 from ordinoise.app.review.refit import Refit, RefitJob
 from ordinoise.app.review.settled import settled_rows, settled_states, shown_events, shown_states
+from ordinoise.app.tables.folder import folder_of
 
 # Characters; round numbers, chosen by no run. The fields of the page have the same limits.
 LONGEST_NAME, LONGEST_NOTE = 60, 4000
@@ -51,7 +52,7 @@ class ReviewDesk:
         self.folder, self.record = folder, read_any_record(folder)
         self.store = open_decisions(folder, self.record)
         features = self.record.settings.get("features")
-        self.data_folder = Path(features if features and isinstance(features, str) else self.record.source).parent
+        self.data_folder = folder_of(Path(features if features and isinstance(features, str) else self.record.source))
         self._all_plans = plans = read_plans(folder, self.record)
         self._plans = {one.row: plan for plan in plans for one in plan.rows}
         self._repeats = repeats_of(plans)

@@ -39,6 +39,12 @@ def whole_folder(path: Path) -> Path:
     return path if at is None or path.exists() else Path(*path.parts[:at])
 
 
+def folder_of(path: Path) -> Path:
+    """The folder that a table is in, from which its cells name pictures."""
+    whole = whole_folder(path)
+    return whole if whole.is_dir() else path.parent
+
+
 def _is_hidden(entry: Path, folder: Path) -> bool:
     return any(part.startswith((".", "_")) for part in entry.relative_to(folder).parts)
 
