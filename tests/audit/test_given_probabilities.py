@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from ordinoise import Noise, adjacent, corrupt, inverse_decay
 from ordinoise.audit import find_label_issues, issues_from_probabilities
 from ordinoise.datasets import synthetic
+from ordinoise.levels import class_probabilities
 from strategies import Floats
 
 
@@ -58,9 +59,10 @@ def test_a_model_of_your_own_is_asked_for_the_noise_of_its_labels() -> None:
 
 def test_the_noise_is_estimated_from_the_probabilities_of_a_model_of_your_own() -> None:
     rng = np.random.default_rng(0)
-    truth, noise = rng.integers(3, size=600), adjacent(3, up=0.2, down=0.1)
+    place, noise = rng.uniform(-1.5, 1.5, size=(600, 1)), adjacent(3, up=0.2, down=0.1)
+    right = class_probabilities(30 * (place - np.array([-0.5, 0.5])))  # a model that knows the truth ...
+    truth = (rng.random((600, 1)) > right.cumsum(axis=1)[:, :-1]).sum(axis=1)
     recorded = corrupt(truth, noise, rng)
-    right = np.where(np.arange(3) == truth[:, None], 0.98, 0.01)  # a model that knows the truth ...
     issues = issues_from_probabilities(right @ noise, recorded, random_state=0)  # ... but predicts what is recorded
     assert issues.noise.is_estimated
     np.testing.assert_allclose(issues.noise.matrix, noise, atol=0.1)

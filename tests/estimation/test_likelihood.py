@@ -9,7 +9,8 @@ from scipy.special import expit, logit
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
-from ordinoise.estimation.score.curve import binned_scores, score_curve
+from ordinoise.estimation.score.cells import binned_scores
+from ordinoise.estimation.score.curve import score_curve
 from ordinoise.estimation.score.families import FAMILY_NAMES, noise_family
 from ordinoise.estimation.score.likelihood import LikelihoodFit, score_likelihood
 from ordinoise.estimation.score.links import LINKS

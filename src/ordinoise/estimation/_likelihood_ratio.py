@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.estimation.score.curve import binned_scores, score_curve
+from ordinoise.estimation.score.cells import binned_scores
+from ordinoise.estimation.score.curve import score_curve
 from ordinoise.estimation.score.families import NoiseFamily, Prior
 from ordinoise.estimation.score.newton import minimum
 from ordinoise.estimation.score.objective import Objective

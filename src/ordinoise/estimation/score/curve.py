@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimation.score.families import Prior
@@ -62,36 +61,6 @@ class BinnedScores:
     def with_counts(self, counts: Floats) -> BinnedScores:
         """The same cells with other label counts."""
         return BinnedScores(self.score, self.group, counts)
-
-
-def binned_scores(
-    probabilities: Floats, labels: Ints, weights: Floats, n_bins: int, n_groups: int = N_GROUPS
-) -> tuple[BinnedScores, Ints]:
-    """Rows in `n_bins` bins of equal numbers by score, each split in equal groups by spread; and the cell of each row.
-
-    Score and spread are the mean and the standard deviation of the predicted label.
-    """
-    n_samples, n_classes = probabilities.shape
-    grades = np.arange(n_classes)
-    scores = probabilities @ grades
-    spreads = probabilities @ grades**2 - scores**2
-    bin_of = _equal_parts(np.argsort(scores, kind="stable"), n_bins)
-    order = np.lexsort((spreads, bin_of))
-    sizes = np.bincount(bin_of, minlength=n_bins)
-    place = np.empty(n_samples, dtype=np.int64)
-    place[order] = np.arange(n_samples) - np.repeat(sizes.cumsum() - sizes, sizes)
-    cells = bin_of * n_groups + place * n_groups // sizes[bin_of]
-    counts = np.zeros((n_bins * n_groups, n_classes))
-    np.add.at(counts, (cells, labels), weights)
-    normal = ndtri((np.arange(n_bins) + 0.5) / n_bins)
-    return BinnedScores(np.repeat(normal, n_groups), np.tile(np.arange(n_groups), n_bins), counts), cells
-
-
-def _equal_parts(order: Ints, n_parts: int) -> Ints:
-    """Number of the part of every row, when rows in this order are cut into parts of equal size."""
-    part_of = np.empty(len(order), dtype=np.int64)
-    part_of[order] = np.arange(len(order)) * n_parts // len(order)
-    return part_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,8 @@ from ordinoise._validation import (
     as_weights,
     complain,
 )
-from ordinoise.estimation.score.curve import BinnedScores, binned_scores, score_curve
+from ordinoise.estimation.score.cells import FEWEST_IN_A_BIN, MOST_BINS, binned_scores
+from ordinoise.estimation.score.curve import BinnedScores, score_curve
 from ordinoise.estimation.score.doubts import MAY_BE_OVERLAP, doubts_about
 from ordinoise.estimation.score.families import AVERAGED_FAMILIES, FAMILY_NAMES
 from ordinoise.estimation.score.fit import Evidence, FamilyFit, cold_starts, evidence_weights, fit_family
@@ -37,8 +38,6 @@ from ordinoise.labels import trusted_ranks
 from ordinoise.noise import Doubt, Noise
 from ordinoise.noise.record import estimated_noise
 
-MOST_BINS, FEWEST_IN_A_BIN = 60, 8
-"""Bins of the score, and samples per bin; after binning the cost does not depend on n. Chosen by no run."""
 PRIOR_RATE_SD = 0.25
 """Standard deviation of `prior_rate` on the logit scale: .15 means about .10 to .22. A convention."""
 MODEL_ERROR = 0.1
