@@ -82,7 +82,8 @@ class Noise:
         Ends of the interval of `rate`, if the model of the estimator holds.
     rate_range : (float, float) or None
         Ends between which the rate lies even if grades overlap by slips alone: slips between neighbors look just like
-        overlap, and no data without repeated or verified labels can tell the two apart.
+        overlap, and no data without repeated or verified labels can tell the two apart. It holds if the true label of
+        a row is the likeliest or the middle one of those that rows like it have on record.
     confidence : float
         Level of both intervals.
     method : str

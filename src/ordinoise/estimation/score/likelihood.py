@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logit
+from scipy.stats import beta
 
 from ordinoise._validation import (
     Floats,
@@ -27,6 +28,7 @@ from ordinoise._validation import (
     as_weights,
     complain,
 )
+from ordinoise.decisions import decide
 from ordinoise.estimation.score.cells import FEWEST_IN_A_BIN, MOST_BINS, binned_scores
 from ordinoise.estimation.score.curve import BinnedScores, score_curve
 from ordinoise.estimation.score.doubts import MAY_BE_OVERLAP, doubts_about
@@ -96,7 +98,8 @@ class LikelihoodFit:
             return found
         codes, (low, high) = {doubt.code for doubt in doubts}, found.rate_interval
         low = 0.0 if codes & MAY_BE_OVERLAP else (1 - MODEL_ERROR) * low
-        high = self.overlap if "moved-grade" in codes else max(high, self.overlap)
+        most = self.most_overlap(confidence)
+        high = most if "moved-grade" in codes else max(high, most)
         return replace(found, rate_range=(low, high))
 
     @property
@@ -122,13 +125,22 @@ class LikelihoodFit:
 
     @property
     def overlap(self) -> float:
-        """Share of labels other than the most frequent one at their score.
+        """Share of labels other than the middle one at their score.
 
-        That many are wrong if the score decides the true label and grades overlap by slips alone: the most that slips
-        between neighbors can hide.
+        That many are wrong if the score decides the true label and the middle record is right: the most that slips can
+        hide as overlap of grades. No other record leaves more, as the middle one is at most as frequent as the
+        likeliest one.
         """
-        sizes = self.evidence.bins.sizes
-        return float(1 - sizes @ self.recorded.max(axis=1) / sizes.sum())
+        sizes, rows = self.evidence.bins.sizes, np.arange(len(self.recorded))
+        middle = decide(self.recorded, "median")
+        return float(1 - sizes @ self.recorded[rows, middle] / sizes.sum())
+
+    def most_overlap(self, confidence: float) -> float:
+        """Upper limit of `overlap` by Clopper and Pearson, as the labels are a sample."""
+        n_samples, share = float(self.evidence.bins.sizes.sum()), min(self.overlap, 1.0)
+        return (
+            float(beta.ppf((1 + confidence) / 2, n_samples * share + 1, n_samples * (1 - share))) if share < 1 else 1.0
+        )
 
     @property
     def likelihood_ratio(self) -> float:
