@@ -15,11 +15,17 @@ from ordinoise.estimation.score.families import FAMILY_NAMES, noise_family
 from ordinoise.estimation.score.likelihood import LikelihoodFit, score_likelihood
 from ordinoise.estimation.score.links import LINKS
 from ordinoise.estimation.score.objective import Objective
+from ordinoise.estimation.score.rate_prior import RatePrior
 from ordinoise.estimation.score.verdicts import Verdicts
 from ordinoise.labels import Verified
 from ordinoise.noise import adjacent, inverse_decay
 
 UP, DOWN, LOG_POWER = [1.8, 1.0, 1.5], [2.6, 2.2, 2.9], 0.3
+RATE_PRIORS = {
+    "": None,
+    "verified": RatePrior(-1.5, 0.3, is_logit=True),
+    "verified by one who errs": RatePrior(0.2, 0.05),
+}
 ASYMMETRIC = noise_family("power_decay", 4).noise_matrix(np.array([*UP, *DOWN, LOG_POWER]))
 
 
@@ -65,7 +71,7 @@ def test_gradient_equals_finite_differences(name: str, link: str, knowing: str) 
     probabilities, labels = simulated(400, ASYMMETRIC)
     bins, _ = binned_scores(probabilities, labels, np.ones(400), 10, 3)
     curve, family, rng = score_curve(bins, link=link), noise_family(name, 4), np.random.default_rng(3)
-    rate = (-1.5, 0.3) if knowing and name != "none" else None
+    rate = RATE_PRIORS[knowing] if name != "none" else None
     counts = rng.integers(2, size=(30, 4, 4)) * np.eye(4) + (rng.integers(2, size=(30, 4, 4)) if name != "none" else 0)
     trusted = verdicts(counts, adjacent(4, up=0.1, down=0.2) if "errs" in knowing else np.eye(4))
     objective = Objective(bins, curve, family, rate, trusted if knowing else None)
@@ -328,6 +334,8 @@ def test_a_highest_grade_that_is_named_but_absent_starts_a_curve(n_samples: int)
     [
         ({"family": "powers"}, r"family must be one of"),
         ({"prior_rate": 1.5}, r"prior_rate must be above 0 and at most 0.99, got 1.5"),
+        ({"prior_rate": (0.1, 0.0)}, r"prior_rate's sd must be at least 0.0001 and at most 1, got 0.0"),
+        ({"prior_rate": (0.1,)}, r"prior_rate must be a share or a pair \(share, standard deviation\), got \(0.1,\)"),
         ({"trusted": ([1, 1], [0, 0])}, r"trusted rows must name every row once"),
         ({"trusted": ([1], [4])}, r"trusted labels must hold"),
         ({"family": "none", "prior_rate": 0.1}, r"family must allow noise"),
@@ -343,3 +351,14 @@ def test_wrong_arguments_are_named(arguments: dict[str, object], sentence: str) 
 def test_scores_that_never_differ_are_refused() -> None:
     with pytest.raises(ValueError, match=r"probabilities must differ from row to row"):
         score_likelihood(np.full((100, 4), 0.25), np.arange(100) % 4)
+
+
+def test_a_precise_rate_settles_that_noise_between_neighbors_may_be_overlap() -> None:
+    noise = adjacent(4, up=0.25, down=0.08)
+    probabilities, labels = simulated(1_000, noise, steepness=1.5)
+    rate = 1 - float(clean_probabilities(1_000, 1.5).mean(axis=0) @ noise.diagonal())
+    known: list[tuple[float, float] | float] = [rate, (rate, 0.05), (rate, 0.02)]
+    fits = [score_likelihood(probabilities, labels, prior_rate=one) for one in known]
+    assert ["only-neighbors" in {doubt.code for doubt in one.doubts} for one in fits] == [True, True, False]
+    assert abs(rate_of(fits[2]) - rate) < 0.02
+    assert rate_of(score_likelihood(probabilities, labels, prior_rate=(0.0, 0.01))) < 0.02

@@ -64,8 +64,8 @@ class OrdinalClassifier(TableClassifierBase):
         What is made of an estimated noise. "auto" chooses: *corrected* predicts the true label; *cautious*, where the
         estimate is in doubt, learns under the correction but predicts the label as it would be recorded; *trusting*
         predicts from models that take the labels as they are.
-    prior_rate : float, optional
-        The share of wrong labels that you expect, for the estimate.
+    prior_rate : float or (float, float), optional
+        The share of wrong labels that you expect, for the estimate, alone or with its standard deviation.
     decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), default="median"
         How `predict` picks a class: least expected absolute error, 0-1 error, squared error, or
         ``cost[true, predicted]``.
@@ -157,7 +157,7 @@ class OrdinalClassifier(TableClassifierBase):
     _: KW_ONLY
     noise: Any = "estimate"
     answer: str = "auto"
-    prior_rate: float | None = None
+    prior_rate: float | tuple[float, float] | None = None
     decision: Any = "median"
     classes: Any = None
     class_weight: Any = None

@@ -41,8 +41,9 @@ class ScoreLikelihood(NoiseEstimator):
         alone: ``"uniform"`` (one rate for all wrong labels), ``"inverse_decay"`` (one rate, the paper's),
         ``"class_inverse_decay"`` (one per class), ``"power_decay"`` (asymmetric, any decay), ``"adjacent"``,
         ``"unimodal"``, ``"free"``.
-    prior_rate : float, optional
-        The share of wrong labels that you expect.
+    prior_rate : float or (float, float), optional
+        The share of wrong labels that you expect, alone or with its standard deviation: alone .15 means about .10 to
+        .22. A standard deviation of .02 or less settles the doubt that noise between neighbors may be overlap.
     trusted : (indices, labels) or Verified, optional
         Rows whose true label is known, and those labels. They may have been chosen by suspicion: the estimate
         accounts for it. ``ordinoise.labels.Verified`` says how often the verifier errs.
@@ -80,7 +81,7 @@ class ScoreLikelihood(NoiseEstimator):
 
     _: KW_ONLY
     family: Any = "average"
-    prior_rate: float | None = None
+    prior_rate: float | tuple[float, float] | None = None
     trusted: Any = None
     base_estimator: Any = None
     n_folds: int = 10  # a convention, chosen by no run
@@ -130,7 +131,7 @@ def noise_from_probabilities(
     *,
     features: Any = None,
     trusted: Verified | None = None,
-    prior_rate: float | None = None,
+    prior_rate: float | tuple[float, float] | None = None,
     random_state: Any = None,
     groups: Ints | None = None,
 ) -> Noise:
@@ -151,8 +152,8 @@ def noise_from_probabilities(
         the rows that it is called with.
     trusted : Verified, optional
         Verified samples.
-    prior_rate : float, optional
-        The share of wrong labels that is expected.
+    prior_rate : float or (float, float), optional
+        The share of wrong labels that is expected, alone or with its standard deviation.
     random_state : int, Generator, RandomState or None
         Draws of the replicates.
     groups : array of shape (n_samples,), optional
@@ -174,7 +175,7 @@ def noise_from_counts(
     ranks: Ints,
     *,
     features: Any = None,
-    prior_rate: float | None = None,
+    prior_rate: float | tuple[float, float] | None = None,
     random_state: Any = None,
     groups: Ints | None = None,
 ) -> Noise:

@@ -14,6 +14,7 @@ from ordinoise.estimation.score.families import noise_family
 from ordinoise.estimation.score.links import LINKS
 from ordinoise.estimation.score.newton import minimum
 from ordinoise.estimation.score.objective import Objective
+from ordinoise.estimation.score.rate_prior import RatePrior
 from ordinoise.estimation.score.verdicts import Verdicts
 
 NO_NOISE_ODDS = 2.0
@@ -30,7 +31,7 @@ class Evidence:
 
     bins: BinnedScores
     curve: ScoreCurve
-    rate_prior: tuple[float, float] | None = None
+    rate_prior: RatePrior | None = None
     trusted: Verdicts | None = None
 
     def objective(self, name: str) -> Objective:

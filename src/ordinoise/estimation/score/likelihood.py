@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import logit
 from scipy.stats import beta
 
 from ordinoise._validation import (
@@ -22,7 +21,6 @@ from ordinoise._validation import (
     Ints,
     as_choice,
     as_labels,
-    as_number,
     as_probabilities,
     as_same_length,
     as_weights,
@@ -35,13 +33,12 @@ from ordinoise.estimation.score.doubts import MAY_BE_OVERLAP, doubts_about
 from ordinoise.estimation.score.families import AVERAGED_FAMILIES, FAMILY_NAMES
 from ordinoise.estimation.score.fit import Evidence, FamilyFit, cold_starts, evidence_weights, fit_family
 from ordinoise.estimation.score.links import LINKS
+from ordinoise.estimation.score.rate_prior import as_rate_prior
 from ordinoise.estimation.score.verdicts import Verdicts, verdicts_of
 from ordinoise.labels import trusted_ranks
 from ordinoise.noise import Doubt, Noise
 from ordinoise.noise.record import estimated_noise
 
-PRIOR_RATE_SD = 0.25
-"""Standard deviation of `prior_rate` on the logit scale: .15 means about .10 to .22. A convention."""
 MODEL_ERROR = 0.1
 """Part of the rate that may be an error of the clean model, which more rows do not mend. At 50,000 rows of settings of
 `studies.harm` the 95 % interval missed the rate in 1 of 20 estimates without a doubt (seeds 100 and 101) and in 2 of
@@ -153,7 +150,7 @@ def score_likelihood(
     noisy_labels: ArrayLike,
     *,
     family: str | Sequence[str] = "average",
-    prior_rate: float | None = None,
+    prior_rate: float | tuple[float, float] | None = None,
     trusted: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> LikelihoodFit:
@@ -168,8 +165,8 @@ def score_likelihood(
     family : str or sequence of str
         ``"average"`` weights `AVERAGED_FAMILIES` by their evidence; one name of `FAMILY_NAMES` takes that family
         alone; several names average those.
-    prior_rate : float, optional
-        Expected share of wrong labels.
+    prior_rate : float or (float, float), optional
+        Expected share of wrong labels, alone or with its standard deviation; alone .15 means about .10 to .22.
     trusted : (rows, labels) or Verified, optional
         Verified samples: row numbers and true labels. They may have been chosen by features and recorded label, such
         as the most suspicious first: the likelihood conditions on both.
@@ -189,14 +186,11 @@ def binned_likelihood(
     cells: Ints,
     *,
     family: str | Sequence[str] = "average",
-    prior_rate: float | None = None,
+    prior_rate: float | tuple[float, float] | None = None,
     verified: Verdicts | None = None,
 ) -> LikelihoodFit:
     """The same from label counts by cells of the score; `cells` are those of the samples that are looked at later."""
-    rate_prior = None
-    if prior_rate is not None:
-        rate_prior = float(logit(as_number("prior_rate", prior_rate, 0.0, 0.99, open_low=True))), PRIOR_RATE_SD
-    evidence = Evidence(bins, score_curve(bins), rate_prior, verified)
+    evidence = Evidence(bins, score_curve(bins), as_rate_prior(prior_rate), verified)
     fits = _all_fits(evidence, _possible_families(_as_families(family), evidence))
     without = [fit for fit in fits if fit.name == "none"] or _all_fits(Evidence(bins, evidence.curve), ("none",))
     return _average(fits, without, evidence, cells)
@@ -243,7 +237,7 @@ def _spread(weights: Floats, fits: Sequence[FamilyFit]) -> float:
 def _possible_families(names: tuple[str, ...], evidence: Evidence) -> tuple[str, ...]:
     """Families that the data do not rule out: not "none" if a verified label was wrong or a rate is expected."""
     is_refuted = evidence.trusted is not None and evidence.trusted.refute_clean
-    if not is_refuted and evidence.rate_prior is None:
+    if not is_refuted and not (evidence.rate_prior is not None and evidence.rate_prior.rules_out_zero):
         return names
     possible = tuple(name for name in names if name != "none")
     if not possible:

@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logit
 
 from ordinoise._validation import Floats
 from ordinoise.estimation.score.curve import BinnedScores, ScoreCurve
 from ordinoise.estimation.score.families import NoiseFamily
+from ordinoise.estimation.score.rate_prior import RatePrior
 from ordinoise.estimation.score.verdicts import Verdicts
-
-SMALLEST_RATE = 1e-9  # keeps the logit of a noise rate finite
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +43,13 @@ class Objective:
     The second line is for the verified samples `trusted`: d counts the verdicts v of a verifier with noise matrix M,
     the identity if verified labels are right. People choose the rows to verify by features and recorded label;
     conditioning on both makes that choice drop out, so verifying the most suspicious rows first does not bias the
-    estimate. The recorded labels of verified rows are in the first line already. `rate_prior` is the logit of an
-    expected noise rate and its standard deviation on that scale.
+    estimate. The recorded labels of verified rows are in the first line already.
     """
 
     bins: BinnedScores
     curve: ScoreCurve
     family: NoiseFamily
-    rate_prior: tuple[float, float] | None = None
+    rate_prior: RatePrior | None = None
     trusted: Verdicts | None = None
 
     def split(self, parameters: Floats) -> tuple[Floats, Floats]:
@@ -139,7 +136,7 @@ class Objective:
         for residual in (self.curve.prior.residual(of_curve), self.family.prior.residual(of_noise)):
             total += 0.5 * residual @ residual
         if self.rate_prior is not None:
-            total += 0.5 * self._rate_residual(self._noise_rate(log_clean, log_noise)) ** 2
+            total += 0.5 * self.rate_prior.residual(self._noise_rate(log_clean, log_noise)) ** 2
         return float(total)
 
     def _add_priors(self, parameters: Floats, gradient: Floats, information: Floats) -> None:
@@ -153,14 +150,9 @@ class Objective:
         if self.rate_prior is None:
             return
         rate, slopes = self.noise_rate(parameters)
-        # The residual (logit(rate) - center) / sd has slope d rate / (rate (1 - rate)) / sd; a Gauss-Newton term.
-        row = slopes / max(rate * (1 - rate), SMALLEST_RATE) / self.rate_prior[1]
-        gradient += row * self._rate_residual(rate)
+        row = slopes * self.rate_prior.slope(rate)  # a Gauss-Newton term
+        gradient += row * self.rate_prior.residual(rate)
         information += np.outer(row, row)
-
-    def _rate_residual(self, rate: float) -> float:
-        center, sd = self.rate_prior or (0.0, np.inf)
-        return float((logit(np.clip(rate, SMALLEST_RATE, 1 - SMALLEST_RATE)) - center) / sd)
 
     def _noise_rate(self, log_clean: Floats, log_noise: Floats) -> float:
         return float(1 - self._shares @ np.exp(log_clean) @ np.exp(log_noise.diagonal()))
