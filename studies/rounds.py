@@ -31,6 +31,7 @@ from ordinoise.audit import LabelIssues, spot_check, spot_check_sample
 from ordinoise.audit.certificate import repeat_error
 from ordinoise.audit.gain import verification_gain
 from ordinoise.audit.reviewers import Reviewers, reviewers_from_repeats
+from ordinoise.estimate import Estimate
 from ordinoise.labels import Verified
 from studies.next import ROWS, SETS, Pool, pool_of
 
@@ -68,6 +69,7 @@ def reviewed(true: Ints, n_classes: int, rng: np.random.Generator) -> Ints:
 class Review:
     """What a reviewer settled: grades by row, and the two looks at rows that were shown twice."""
 
+    n_classes: int
     grades: dict[int, int] = field(default_factory=dict)
     looks: dict[int, tuple[int, int]] = field(default_factory=dict)
 
@@ -90,6 +92,12 @@ class Review:
         names = [("Ann", "Ann")] * len(self.looks)
         return reviewers_from_repeats(names, list(self.looks.values()), n_classes, decided=decided)
 
+    @property
+    def error(self) -> Estimate:
+        """Share of the grades that are wrong, by the looks."""
+        agreeing = self.reviewers(self.n_classes).agreeing
+        return repeat_error(len(self.looks), self.n_differing, agreeing=agreeing)
+
     def verified(self, n_classes: int) -> Verified | None:
         """The settled grades with the noise of each."""
         if not self.grades:
@@ -109,7 +117,7 @@ def three_rounds(name: str, seed: int, data_dir: str | None) -> tuple[list[Left]
     """What is left before and after each of three rounds, and the review."""
     pool = pool_of(name, seed, data_dir)
     rng, n_classes = np.random.default_rng([seed, 3]), len(pool.matrix)
-    review, left = Review(), []
+    review, left = Review(n_classes), []
     for n_done in range(4):
         known = review.verified(n_classes)
         model = OrdinalClassifier("mlp", classes=range(n_classes), n_rounds=1, n_folds=4, n_jobs=1, random_state=seed)
@@ -137,8 +145,7 @@ def _left(pool: Pool, found: LabelIssues, review: Review) -> Left:
         return Left(int(wrong.sum()), value, count.low, count.high)
     errors = sum(grade != pool.true[row] for row, grade in review.grades.items())
     own = sum(1 - found.posterior[row, grade] for row, grade in review.grades.items())
-    error = repeat_error(len(review.looks), review.n_differing)
-    rate = review.reviewers(len(pool.matrix)).rate
+    error, rate = review.error, review.reviewers(len(pool.matrix)).rate
     total = int(wrong.sum()) + int(errors)
     low, high = own * min(error.low / rate, 1), own * max(error.high / rate, 1)
     return Left(total, value + own, count.low + low, count.high + high)
@@ -146,13 +153,14 @@ def _left(pool: Pool, found: LabelIssues, review: Review) -> Left:
 
 def rounds_table(runs: range, data_dir: str | None) -> TextTable:
     """The wrong grades left after each round, and the reviewer's error, over runs on the five sets in turn."""
-    lefts, n_repeated, n_differing, rates = [], 0, 0, []
+    lefts, n_repeated, n_differing, rates, agreeing = [], 0, 0, [], []
     for run in runs:
         name = SETS[run % len(SETS)]
         found, review = three_rounds(name, run, data_dir)
         lefts.append(found)
         n_repeated, n_differing = n_repeated + len(review.looks), n_differing + review.n_differing
-        rates.append(repeat_error(len(review.looks), review.n_differing))
+        agreeing.append(review.reviewers(review.n_classes).agreeing)
+        rates.append(review.error)
         spans = [(one.true, round(one.value), round(one.low), round(one.high)) for one in found]
         Console(stderr=True).print(run, name, spans, f"{rates[-1]:.3f}")
     rows = []
@@ -161,7 +169,7 @@ def rounds_table(runs: range, data_dir: str | None) -> TextTable:
         cells = (np.mean([getattr(one, name) for one in ones]) for name in ("true", "value", "low", "high"))
         rows.append((str(at), *(f"{cell:.0f}" for cell in cells), f"{sum(one.holds for one in ones)} of {len(runs)}"))
     columns = ("rounds done", "wrong, truly", "estimated", "low", "high", "range holds the truth")
-    error = repeat_error(n_repeated, n_differing)
+    error = repeat_error(n_repeated, n_differing, agreeing=float(np.mean(agreeing)))
     held = sum(one.low <= ERRS <= one.high for one in rates)
     note = (
         f"The reviewer errs in {ERRS:.0%}. {n_repeated} rows were graded twice, blind, and {n_differing} differed: "

@@ -7,6 +7,7 @@ from scipy.stats import hypergeom
 from ordinoise.audit import spot_check, spot_check_sample
 from ordinoise.audit.certificate import repeat_error
 from ordinoise.audit.gain import rating_gain, verification_gain
+from ordinoise.audit.reviewers import reviewers_from_repeats
 
 
 def test_one_stratum_is_the_inverted_hypergeometric_test() -> None:
@@ -111,3 +112,26 @@ def test_the_error_of_a_reviewer_is_found_from_labels_given_twice() -> None:
     assert np.mean(held) >= 0.93
     assert (repeat_error(20, 0).value, repeat_error(20, 0).low) == (0.0, 0.0)
     assert repeat_error(20, 20).high == 1.0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_two_wrong_grades_may_agree_and_the_error_of_a_reviewer_is_found_all_the_same(n_classes: int) -> None:
+    rng, error, n_rows = np.random.default_rng(1), 0.2, 400
+    held, values = [], []
+    for _ in range(100):
+        true = rng.integers(n_classes, size=n_rows)
+        moved = [np.clip(true + rng.choice([-1, 1], n_rows), 0, n_classes - 1) for _ in range(2)]
+        moved = [np.where(one == true, np.where(true == 0, 1, true - 1), one) for one in moved]
+        looks = [np.where(rng.random(n_rows) < error, one, true) for one in moved]
+        reviewers = reviewers_from_repeats([("Ann", "Ann")] * n_rows, np.column_stack(looks), n_classes)
+        found = repeat_error(n_rows, int((looks[0] != looks[1]).sum()), agreeing=reviewers.agreeing)
+        held.append(found.low <= error <= found.high)
+        values.append(found.value)
+    assert np.mean(held) >= 0.9
+    assert np.mean(values) == pytest.approx(error, abs=0.015)
+
+
+def test_two_classes_that_differ_more_often_than_by_chance_show_half_of_the_labels_wrong() -> None:
+    found = repeat_error(20, 15, agreeing=1.0)
+    assert (found.value, found.high) == (0.5, 0.5)
+    assert repeat_error(20, 0, agreeing=1.0).value == 0

@@ -27,15 +27,19 @@ def reviewer_words(record: AuditRecord) -> str:
     if not record.repeats:
         return ""
     from ordinoise.audit.certificate import repeat_error  # here: a prediction needs none of it
+    from ordinoise.audit.reviewers import reviewers_from_repeats
 
-    n_repeated = len(record.repeats)
-    share = repeat_error(n_repeated, record.n_differing)
+    n_repeated, rank = len(record.repeats), {grade: rank for rank, grade in enumerate(record.classes)}
+    who = [(one.reviewer, one.again_by) for one in record.repeats]
+    found = reviewers_from_repeats(who, [(rank[one.first], rank[one.again]) for one in record.repeats], len(rank))
+    share = repeat_error(n_repeated, record.n_differing, agreeing=found.agreeing)
     twice = f"{n_repeated:,} rows were graded twice, blind; {record.n_differing:,} differed"
     error = f"about {percent(share.value)} of a reviewer's grades are wrong ({share.span('%')})"
     if not record.n_differing:  # "about 0%" would contradict the number of settled grades that are expected to be wrong
         error = f"at most {percent(share.high)} of a reviewer's grades are wrong"
     n_wrong = f"{record.settled_wrong:,.1f}" if record.settled_wrong < 10 else f"{record.settled_wrong:,.0f}"
-    return f"{twice}: {error}, some {n_wrong} of the {len(record.settled):,} settled ones."
+    of_settled = f"some {n_wrong} of the {len(record.settled):,} settled ones"
+    return f"{twice}: {error}, {of_settled}; more if errors gather on the same hard rows."
 
 
 def left_out_words(columns: Sequence[ColumnFindings]) -> str:

@@ -195,16 +195,20 @@ def _log_choose(among: int | Ints, chosen: Ints) -> Floats:
     return np.where(rest < 0, -np.inf, ways)
 
 
-def repeat_error(n_repeated: int, n_differing: int, confidence: float = 0.95) -> Estimate:
+def repeat_error(n_repeated: int, n_differing: int, confidence: float = 0.95, *, agreeing: float = 0.0) -> Estimate:
     """Share of a person's labels that are wrong, with its interval, from labels that were given twice, blind.
 
-    Two labels agree if both are right, nearly always: with independent errors in a share e, ``(1 - e)^2``. The interval
-    of the share that differs is that of Clopper and Pearson.
+    With independent errors in a share e two labels agree if both are right, ``(1 - e)^2``, or if both are wrong in the
+    same way, ``e^2`` times the chance `agreeing` of that, which is 1 for two classes. The share that differs is then
+    ``2 e - (1 + agreeing) e^2``, and its interval that of Clopper and Pearson. Of the two errors that explain it the
+    smaller one is meant, at most ``1 / (1 + agreeing)``. Errors that gather on the same rows, such as hard ones, are
+    not independent and make it too small.
     """
     tail, differing = (1 - confidence) / 2, n_differing / n_repeated
     low = float(beta.ppf(tail, n_differing, n_repeated - n_differing + 1)) if n_differing else 0.0
     high = float(beta.isf(tail, n_differing + 1, n_repeated - n_differing)) if n_differing < n_repeated else 1.0
-    value, low, high = (float(1 - np.sqrt(1 - share)) for share in (differing, low, high))
+    twice = 1 + agreeing
+    value, low, high = (float(1 - np.sqrt(max(1 - twice * share, 0))) / twice for share in (differing, low, high))
     return Estimate(value, low, high, confidence)
 
 

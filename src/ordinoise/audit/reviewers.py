@@ -30,11 +30,14 @@ class Reviewers:
         The same of all reviewers together.
     slips : array of shape (n_classes, n_classes)
         Distribution of a wrong grade, ``[true, given]``, zero on the diagonal.
+    agreeing : float
+        Chance that two wrong grades of a row agree: the sum of the squares of the slips, averaged over the rows.
     """
 
     rates: Mapping[str, float]
     rate: float
     slips: Floats
+    agreeing: float
 
     def matrix(self, reviewer: str) -> Floats:
         """Noise matrix of a reviewer, ``[true, given]``; of one who graded no row twice that of all."""
@@ -88,8 +91,8 @@ def reviewers_from_repeats(
         slips, looks = (np.bincount(who.ravel(), some.ravel()) for some in (wrong, np.ones_like(wrong)))
         rates = (LOOKS_IN_COMMON * rate + slips) / (LOOKS_IN_COMMON + looks)
         by_distance = _prior_distances(n_classes) + _distances(true, given)
-    shares = dict(zip(people, rates.tolist(), strict=True))
-    return Reviewers(shares, float(rate), _slips(by_distance, n_classes))
+    shares, final = dict(zip(people, rates.tolist(), strict=True)), _slips(by_distance, n_classes)
+    return Reviewers(shares, float(rate), final, float((true @ final**2).sum() / len(true)))
 
 
 def _prior_distances(n_classes: int) -> Floats:
