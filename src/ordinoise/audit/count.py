@@ -8,6 +8,7 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.posterior import posterior
+from ordinoise.clusters import design_effect, record_correlation
 from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.estimation.score.likelihood import MODEL_ERROR
 from ordinoise.finding import Finding
@@ -72,7 +73,9 @@ def wrong_range(noise: Noise, n_samples: int, confidence: float) -> WrongCount |
     return WrongCount(Estimate(np.nan, *noise.rate_range, confidence).times(n_samples), n_samples)
 
 
-def wrong_count(probabilities: Floats, recorded: Ints, noise: Noise, confidence: float = 0.95) -> WrongCount:
+def wrong_count(
+    probabilities: Floats, recorded: Ints, noise: Noise, confidence: float = 0.95, groups: Ints | None = None
+) -> WrongCount:
     """Expected number of wrong labels, with an interval.
 
     Parameters
@@ -85,18 +88,21 @@ def wrong_count(probabilities: Floats, recorded: Ints, noise: Noise, confidence:
         The matrix, with replicates that carry its uncertainty if it was estimated.
     confidence : float, default=0.95
         Level of the interval.
+    groups : int array of shape (n_samples,), optional
+        Numbers from 0; rows of one group are not independent, which widens the interval.
 
     Notes
     -----
-    Three variances are added: that of independent labels, each wrong with its own probability (Poisson-binomial); with
-    replicates, that of the estimated matrix, under each of which the probabilities change so that they predict the same
-    recorded labels; and where noise was told from overlap by a model of both, that of an error of this model, which
-    more rows do not mend. The error of the probabilities themselves is not included.
+    Three variances are added: that of labels, each wrong with its own probability (Poisson-binomial), times the design
+    effect of groups; with replicates, that of the estimated matrix, under each of which the probabilities change so
+    that they predict the same recorded labels; and where noise was told from overlap by a model of both, that of an
+    error of this model, which more rows do not mend. The error of the probabilities themselves is not included.
     """
     if len(recorded) == 0:
         return counted(0.0, 0.0, 0, confidence)
     wrong = _probability_wrong(probabilities, recorded, noise.matrix)
-    variance = float((wrong * (1 - wrong)).sum())
+    correlation = record_correlation(probabilities @ noise.matrix, recorded, groups)
+    variance = float((wrong * (1 - wrong)).sum()) * design_effect(correlation, groups)
     variance += matrix_variance(probabilities, recorded, noise)
     return counted(float(wrong.sum()), variance, len(recorded), confidence)
 

@@ -118,7 +118,12 @@ def find_label_issues(
     if noise is None:
         advice = "labels without noise have no issues"
         raise complain("noise", "be 'estimate', a noise matrix or an estimator", "None", advice)
-    options: dict[str, Any] = {"calibrate": calibrate, "rank_by": rank_by, "confidence": confidence}
+    options: dict[str, Any] = {
+        "calibrate": calibrate,
+        "rank_by": rank_by,
+        "confidence": confidence,
+        "groups": groups,
+    }
     if estimator is None:
         model = OrdinalClassifier(
             noise=noise, classes=classes, n_jobs=n_jobs, random_state=random_state, verbose=verbose
@@ -168,6 +173,7 @@ def issues_from_probabilities(
     trusted: Any = None,
     confidence: float = 0.95,
     random_state: Any = None,
+    groups: Any = None,
 ) -> LabelIssues:
     """Every label with the probability that it is wrong, from the class probabilities of a model of your own.
 
@@ -189,6 +195,9 @@ def issues_from_probabilities(
         As in :func:`find_label_issues`. Without `calibrate` each sample is judged by its own probabilities alone.
     random_state : int, Generator, RandomState or None
         For the estimate of the noise.
+    groups : column of shape (n_samples,), optional
+        Rows of one group (a patient, a query) are not independent, which widens the intervals; the probabilities must
+        come from models that saw none of a row's group.
 
     Examples
     --------
@@ -210,11 +219,12 @@ def issues_from_probabilities(
     recorded = ranks_of("y", y, ordered)
     as_same_length("y", len(recorded), "probabilities", len(checked))
     known = None if trusted is None else trusted_ranks(trusted, ordered, len(recorded))
+    together = as_groups(groups, len(recorded))
     is_left = np.ones(len(recorded), dtype=bool)
     if known is not None:
         is_left[known.rows] = False
     if estimates:
-        record = _estimated(noise, of, checked, recorded, known, as_generator(random_state))
+        record = _estimated(noise, of, checked, recorded, known, together, as_generator(random_state))
         if record.reason == NOTHING_LEARNED:
             checked = np.tile(_shares(recorded, record.n_classes), (len(recorded), 1))
     if is_believed(record):
@@ -223,7 +233,9 @@ def issues_from_probabilities(
     count = wrong_range(record, int(is_left.sum()), level)
     if is_believed(record):
         true = model.true(checked)[is_left]
-        count = None if record.source == "too few rows" else wrong_count(true, recorded[is_left], record, level)
+        of_left = None if together is None else together[is_left]
+        count = wrong_count(true, recorded[is_left], record, level, of_left)
+        count = None if record.source == "too few rows" else count
     after = model.of(checked, recorded, known)
     return issues_from(after, ordered, record, count, rank_by, library_of(probabilities), ~is_left)
 
@@ -234,6 +246,7 @@ def _estimated(
     probabilities: Floats,
     recorded: Ints,
     known: Verified | None,
+    groups: Ints | None,
     rng: np.random.Generator,
 ) -> Noise:
     """The noise estimated from probabilities of the recorded label, with the answer that the evidence calls for."""
@@ -244,7 +257,7 @@ def _estimated(
         raise complain("of", "be 'recorded' where the noise is estimated", repr(of), advice)
     weights = np.ones(len(recorded))
     seed = int(rng.integers(2**31))
-    found = noise_from_probabilities(probabilities, recorded, weights, trusted=known, random_state=seed)
+    found = noise_from_probabilities(probabilities, recorded, weights, trusted=known, random_state=seed, groups=groups)
     warn_of_doubts(found)
     gains = gains_over_shares(probabilities, recorded, _shares(recorded, found.n_classes), "median")
 
@@ -252,10 +265,10 @@ def _estimated(
         # Both calibrated by as many weights: a model that is too sure of itself is mended as well without any noise.
         true = PosteriorModel.fitted(found, probabilities, recorded, of="recorded").true(probabilities)
         trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(found.n_classes)))
-        return Evidence.of(gains_of_correction(trusted, true, found.matrix, recorded))
+        return Evidence.of(gains_of_correction(trusted, true, found.matrix, recorded), groups=groups)
 
     is_verified = known is not None and len(known.rows) >= ENOUGH_VERIFIED
-    chosen = choose("auto", found, Evidence.of(*gains), correct, verified=is_verified)
+    chosen = choose("auto", found, Evidence.of(*gains, groups=groups), correct, verified=is_verified)
     if chosen.answer == "trusting" and found.rate_range is not None:
         # The same probabilities explain the records as well without any noise: all labels may be right.
         return replace(chosen, rate_range=(0.0, found.rate_range[1]))

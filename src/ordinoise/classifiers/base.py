@@ -132,7 +132,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             raise complain("model", "be calibrated to predict sets", "none", advice)
         return prediction_sets(probabilities, calibration, confidence, classes=self.classes_)
 
-    def calibrate_sets(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None) -> Self:
+    def calibrate_sets(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, groups: Any = None) -> Self:
         """Calibrate prediction sets on held-out recorded labels.
 
         The labels may be as noisy as those of `fit`: the noise matrix of the model corrects for it.
@@ -147,27 +147,32 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             Weights of the samples.
         raters : column of shape (n_samples,), optional
             Who recorded each label, when `noise` holds one matrix per rater.
+        groups : column of shape (n_samples,), optional
+            Rows of one group (a patient, a query) are not independent: they count as fewer.
         """
         check_is_fitted(self)
         probabilities = self.predict_proba(X)
         _, ranks = self._checked_labels(y, len(probabilities), self.classes_)
         noise = self.noise_ if raters is not None else self.noise_.average
         who = None if raters is None else as_column("raters", raters)
-        self.set_calibration_ = calibrate_sets(probabilities, ranks, noise, raters=who, sample_weight=sample_weight)
+        self.set_calibration_ = calibrate_sets(
+            probabilities, ranks, noise, raters=who, sample_weight=sample_weight, groups=groups
+        )
         return self
 
-    def _keep_out_of_fold(self, out_of_fold: Floats, ranks: Ints, raters: Any, weights: Floats) -> None:
+    def _keep_out_of_fold(
+        self, out_of_fold: Floats, ranks: Ints, raters: Any, weights: Floats, groups: Ints | None = None
+    ) -> None:
         """Store the facts of a fit and, if the noise matrix has an inverse, out-of-fold scores and prediction sets."""
         self._keep_facts(np.bincount(ranks, minlength=len(self.classes_)))
         self.evaluation_ = None
         noise = self.noise_ if raters is not None else self.noise_.average
         if not (np.linalg.cond(noise.believed.matrices) < SINGULAR_CONDITION).all():
             return
-        self.set_calibration_ = calibrate_sets(out_of_fold, ranks, noise, raters=raters, sample_weight=weights)
+        options: dict[str, Any] = {"sample_weight": weights, "groups": groups}
+        self.set_calibration_ = calibrate_sets(out_of_fold, ranks, noise, raters=raters, **options)
         if noise.per == "all":
-            self.evaluation_ = evaluate_probabilities(
-                out_of_fold, ranks, noise, decision=self.decision, sample_weight=weights
-            )
+            self.evaluation_ = evaluate_probabilities(out_of_fold, ranks, noise, decision=self.decision, **options)
             self.training_facts_["scores"] = card_scores(self.evaluation_)
 
     def describe(self) -> ModelCard:

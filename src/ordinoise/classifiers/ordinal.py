@@ -232,7 +232,7 @@ class OrdinalClassifier(TableClassifierBase):
         weights = self._checked_weights(sample_weight, y, np.empty((len(as_column("y", y)), 1)), None)
         named = data.raters if data.items is None else None  # a rater who guesses has a matrix without an inverse
         assert self.out_of_fold_ is not None
-        self._keep_out_of_fold(self.out_of_fold_, data.rows.ranks, named, weights[rows])
+        self._keep_out_of_fold(self.out_of_fold_, data.rows.ranks, named, weights[rows], data.rows.groups)
         return self
 
     @one_blas_thread()

@@ -27,7 +27,7 @@ from ordinoise.crossfit import with_every_class
 from ordinoise.decisions import decide
 from ordinoise.estimate import normal_reach
 from ordinoise.estimation.resolution import needs_data, resolve_noise
-from ordinoise.labels import ordered_classes, ranks_of
+from ordinoise.labels import as_groups, ordered_classes, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring.metrics import (
@@ -117,6 +117,7 @@ def evaluate(
     labels: Sequence[Any] | NDArray[Any] | None = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
+    groups: Any = None,
 ) -> Evaluation:
     """Every metric of a fitted model, as observed and as it would be on clean labels, with intervals.
 
@@ -140,6 +141,8 @@ def evaluate(
         Weights of the samples; Kendall's tau ignores them.
     confidence : float, default=0.95
         Level of the intervals.
+    groups : column of shape (n_samples,), optional
+        Rows of one group (a patient, a query) are not independent, which widens the intervals.
 
     Notes
     -----
@@ -165,16 +168,17 @@ def evaluate(
     recorded = ranks_of("y", y, order)
     predictions = _predictions_of(model, X, order)
     as_same_length("y", len(recorded), "X", len(predictions.predicted))
-    record = _noise_of(model, X, recorded, len(order), noise)
-    return _evaluation(recorded, predictions, record, names, sample_weight, confidence)
+    together = as_groups(groups, len(recorded))
+    record = _noise_of(model, X, recorded, len(order), noise, together)
+    return _evaluation(recorded, predictions, record, names, sample_weight, confidence, together)
 
 
-def _noise_of(model: Any, X: Any, recorded: Ints, n_classes: int, noise: Any) -> Noise:
+def _noise_of(model: Any, X: Any, recorded: Ints, n_classes: int, noise: Any, groups: Ints | None) -> Noise:
     """The noise to correct the scores for."""
     if not isinstance(noise, str) or noise != "model":
         if not needs_data(noise):
             return Noise.of(noise, n_classes).average
-        return resolve_noise(noise, X, recorded, n_classes)[0].average
+        return resolve_noise(noise, X, recorded, n_classes, groups=groups)[0].average
     if not hasattr(model, "noise_"):
         advice = "pass noise=None if the labels are right, or a noise matrix"
         raise complain("noise", "be given if the model has no noise_", type(model).__name__, advice)
@@ -190,6 +194,7 @@ def evaluate_probabilities(
     metrics: Sequence[str] | None = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
+    groups: Any = None,
 ) -> Evaluation:
     """The same as :func:`evaluate`, from existing probabilities, such as out-of-fold ones.
 
@@ -201,7 +206,7 @@ def evaluate_probabilities(
         Recorded labels as ranks 0..n_classes-1.
     noise : None, array, mapping, Noise, or fitted estimator or classifier
         Noise of the labels.
-    metrics, sample_weight, confidence
+    metrics, sample_weight, confidence, groups
         As in :func:`evaluate`.
     decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), default="median"
         How a class is predicted from the probabilities.
@@ -211,7 +216,8 @@ def evaluate_probabilities(
     as_same_length("recorded", len(labels), "probabilities", len(table))
     predictions = _Predictions(decide(table, decision), lambda: table)
     names = _metric_names(metrics, None, True)
-    return _evaluation(labels, predictions, Noise.of(noise, table.shape[1]).average, names, sample_weight, confidence)
+    record = Noise.of(noise, table.shape[1]).average
+    return _evaluation(labels, predictions, record, names, sample_weight, confidence, as_groups(groups, len(labels)))
 
 
 def _evaluation(
@@ -221,9 +227,10 @@ def _evaluation(
     names: Sequence[str],
     sample_weight: ArrayLike | None,
     confidence: float,
+    groups: Ints | None,
 ) -> Evaluation:
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
-    comparison = _Comparison(recorded, predictions, sample_weight, confidence)
+    comparison = _Comparison(recorded, predictions, sample_weight, confidence, groups)
     usable = noise.replicates[np.linalg.cond(noise.replicates) < SINGULAR_CONDITION]
     if noise.source == "too few rows":
         scores = comparison.scores(names, noise)
@@ -288,6 +295,7 @@ class _Comparison:
     predictions: _Predictions
     sample_weight: ArrayLike | None
     confidence: float
+    groups: Ints | None
 
     def scores(self, names: Sequence[str], noise: Noise) -> dict[str, CorrectedScore]:
         """All scores under one noise; its replicates widen the intervals."""
@@ -300,7 +308,11 @@ class _Comparison:
 
     def score(self, name: str, matrix: Floats) -> CorrectedScore:
         predicted = self.predictions.predicted
-        options: dict[str, Any] = {"sample_weight": self.sample_weight, "confidence": self.confidence}
+        options: dict[str, Any] = {
+            "sample_weight": self.sample_weight,
+            "confidence": self.confidence,
+            "groups": self.groups,
+        }
         if name == KENDALL:
             observed = kendall_tau(self.recorded, predicted)
             return CorrectedScore(np.nan, np.nan, np.nan, self.confidence, standard_error=np.nan, observed=observed)

@@ -27,7 +27,9 @@ from ordinoise._validation import (
     as_weights,
     complain,
 )
+from ordinoise.clusters import standard_error
 from ordinoise.estimate import Estimate, normal_reach
+from ordinoise.labels import as_groups
 from ordinoise.levels import level_table
 from ordinoise.noise import correction_matrix
 from ordinoise.scoring._ranks import Labels, paired_ranks, ranks_among
@@ -230,6 +232,7 @@ def noise_corrected(
     labels: Labels = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
+    groups: Any = None,
 ) -> CorrectedScore:
     """`metric` on clean labels, estimated from noisy ones and the noise matrix, with an interval.
 
@@ -243,6 +246,8 @@ def noise_corrected(
         ``noise_matrix[true, recorded]``.
     labels : sequence, optional
         The grades in order, for labels other than 0..n_classes-1.
+    groups : column of shape (n_samples,), optional
+        Rows of one group (a patient, a query) are not independent, which widens the interval.
 
     Examples
     --------
@@ -263,7 +268,7 @@ def noise_corrected(
     # slope in the observed table, correction @ (slope in the clean table), at the sample's cell.
     slope = correction @ _slope(of_joint, correction.T @ observed)
     return _with_interval(
-        of_joint(correction.T @ observed), slope[recorded, predicted], of_joint(observed), weights, confidence
+        of_joint(correction.T @ observed), slope[recorded, predicted], of_joint(observed), weights, confidence, groups
     )
 
 
@@ -275,6 +280,7 @@ def noise_corrected_ranked_probability_score(
     labels: Labels = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
+    groups: Any = None,
 ) -> CorrectedScore:
     """The ranked probability score on clean labels, estimated from noisy ones, with an interval."""
     correction = correction_matrix(noise_matrix)
@@ -285,7 +291,7 @@ def noise_corrected_ranked_probability_score(
     costs = ranked_probability_costs(probabilities)
     corrected = (correction[recorded] * costs).sum(axis=1)
     observed = float(weights @ costs[np.arange(len(recorded)), recorded])
-    return _with_interval(float(weights @ corrected), corrected, observed, weights, confidence)
+    return _with_interval(float(weights @ corrected), corrected, observed, weights, confidence, groups)
 
 
 def scorer(
@@ -373,15 +379,10 @@ def _slope(of_joint: Callable[[Floats], float], joint: Floats) -> Floats:
 
 
 def _with_interval(
-    value: float, per_sample: Floats, observed: float, weights: Floats, confidence: float
+    value: float, per_sample: Floats, observed: float, weights: Floats, confidence: float, groups: Any
 ) -> CorrectedScore:
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
-    deviations = per_sample - weights @ per_sample
-    # n / (n - 1) makes the variance unbiased for equal weights, where 1 / sum(w**2) is n.
-    n_effective = 1 / float((weights**2).sum())
-    inflation = n_effective / (n_effective - 1) if n_effective > 1 else np.nan
-    standard_error = float(np.sqrt((weights**2 @ deviations**2) * inflation))
-    reach = normal_reach(standard_error, confidence)
-    return CorrectedScore(
-        value, value - reach, value + reach, confidence, standard_error=standard_error, observed=observed
-    )
+    together = as_groups(groups, len(weights))
+    error = standard_error(per_sample - weights @ per_sample, weights, together)
+    reach = normal_reach(error, confidence)
+    return CorrectedScore(value, value - reach, value + reach, confidence, standard_error=error, observed=observed)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 
 from ordinoise._validation import (
     Floats,
@@ -28,6 +29,8 @@ from ordinoise._validation import (
     as_weights,
     complain,
 )
+from ordinoise.clusters import effect_on_mean
+from ordinoise.labels import as_groups
 from ordinoise.noise import Noise, correction_matrix
 from ordinoise.noise.matrices import SINGULAR_CONDITION
 
@@ -124,6 +127,7 @@ def calibrate_sets(
     *,
     raters: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    groups: Any = None,
 ) -> SetCalibration:
     """Thresholds at which prediction sets cover the true label, from recorded labels that the model has not seen.
 
@@ -142,6 +146,8 @@ def calibrate_sets(
         Who recorded each label, if `noise` holds one matrix per rater.
     sample_weight : array of shape (n_samples,), optional
         Weights of the samples.
+    groups : column of shape (n_samples,), optional
+        Rows of one group (a patient, a query) are not independent: they count as fewer.
 
     Notes
     -----
@@ -164,11 +170,16 @@ def calibrate_sets(
     tables = _covered_tables(levels, labels, who, weights, candidates, len(matrices))
     coverage = _coverage(tables, matrices, record.replicates)
     # Split conformal prediction asks for (n + 1) / n times the confidence; weighted rows count by effective number.
-    n_effective = 1 / float((weights**2).sum())
+    n_effective = 1 / float((weights**2).sum()) / _effect_of(as_groups(groups, len(labels)), levels, labels)
     wanted = np.arange(1, LEVELS + 1) / LEVELS * (n_effective + 1) / n_effective
     # The lowest threshold that covers enough; where none does, 1, which takes all grades.
     position = np.searchsorted(_monotone(coverage), wanted - 1e-12)
     return SetCalibration(np.append(candidates, 1.0)[position], len(labels))
+
+
+def _effect_of(groups: Ints | None, levels: Floats, labels: Ints) -> float:
+    """Design effect of groups on a share of covered rows, by the ranks of the levels at which records enter."""
+    return effect_on_mean(rankdata(levels[np.arange(len(labels)), labels]), groups)
 
 
 def prediction_sets(

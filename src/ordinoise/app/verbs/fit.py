@@ -105,6 +105,7 @@ class FileAudit:
             classes=self.model.classes_,
             rank_by=self.request.rank_by,
             trusted=self.verified,
+            groups=self.table.groups,
         )
 
     @property
@@ -124,8 +125,9 @@ class FileAudit:
         if known is not None and known.n_samples == len(self.recorded):  # a review graded no further row
             return known
         return evaluate_probabilities(
-            self.probabilities, self.recorded, self.model.noise_, decision=self.request.decision
-        )
+            self.probabilities, self.recorded, self.model.noise_, decision=self.request.decision,
+            groups=self.table.groups,
+        )  # fmt: skip
 
 
 def learn(

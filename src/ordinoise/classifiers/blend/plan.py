@@ -36,7 +36,7 @@ class BlendPlan:
     learner: str = "auto"
     noise: Any = "estimate"
     answer: str = "auto"
-    prior_rate: float | None = None
+    prior_rate: float | tuple[float, float] | None = None
     decision: Any = "median"
     n_folds: int | None = None
     n_rounds: int | None = None

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.clusters import effect_on_mean, in_errors
 from ordinoise.decisions import decide
 from ordinoise.estimation.score.specification import MOST_ROWS, predictable_surprise
 from ordinoise.noise import Doubt
@@ -76,7 +77,7 @@ def doubts_about_columns(
     features: Any, fit: LikelihoodFit, probabilities: Floats, ranks: Ints, seed: int, groups: Ints | None = None
 ) -> list[Doubt]:
     """What the columns have to say against the fit: nothing at all, or where it is surprised."""
-    gained = max(gain_over_shares(probabilities, ranks), order_found(probabilities, ranks))
+    gained = max(gain_over_shares(probabilities, ranks, groups), order_found(probabilities, ranks, groups))
     if gained < NO_BETTER:
         sentence = f"the columns say next to nothing about the label (z = {gained:.1f} over the class shares alone)"
         return [Doubt("no-signal", sentence)]
@@ -99,22 +100,24 @@ def saved_error(probabilities: Floats, ranks: Ints) -> float:
     return float(1 - np.abs(decide(probabilities, "median") - ranks).sum() / middle) if middle else 0.0
 
 
-def gain_over_shares(probabilities: Floats, ranks: Ints) -> float:
+def gain_over_shares(probabilities: Floats, ranks: Ints, groups: Ints | None = None) -> float:
     """Standard errors by which held-out records are more likely than by the class shares alone."""
     shares = np.bincount(ranks, minlength=probabilities.shape[1]) / len(ranks)
     found = np.maximum(probabilities[np.arange(len(ranks)), ranks], 1e-12)
     more = np.log(found) - np.log(shares[ranks])
-    return float(more.mean() / max(more.std(), 1e-12) * np.sqrt(len(more)))
+    return in_errors(more, groups)
 
 
-def order_found(probabilities: Floats, ranks: Ints) -> float:
+def order_found(probabilities: Floats, ranks: Ints, groups: Ints | None = None) -> float:
     """Rank correlation of expected and recorded labels, in standard errors: high also for a learner that is too sure of
     itself, whose records are less likely than by the class shares.
     """
     expected, recorded = (rankdata(values) for values in (probabilities @ np.arange(probabilities.shape[1]), ranks))
+    expected, recorded = expected - expected.mean(), recorded - recorded.mean()
     spread = expected.std() * recorded.std()
-    correlation = np.cov(expected, recorded, ddof=0)[0, 1] / spread if spread > 0 else 0.0
-    return float(correlation * np.sqrt(len(ranks) - 1))
+    product = expected * recorded
+    correlation = product.mean() / spread if spread > 0 else 0.0
+    return float(correlation * np.sqrt((len(ranks) - 1) / effect_on_mean(product, groups)))
 
 
 def _are_numbers(features: Any) -> bool:

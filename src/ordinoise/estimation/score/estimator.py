@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints, as_count, as_generator
+from ordinoise.clusters import design_effect, record_correlation
 from ordinoise.estimation._networks import recorded_probabilities
 from ordinoise.estimation.base import NoiseEstimator
 from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
@@ -112,7 +113,7 @@ class ScoreLikelihood(NoiseEstimator):
             self.likelihood_ratio_ = 0.0
             return _too_few(self.probabilities_, ranks)
         self.fit_: LikelihoodFit = score_likelihood(
-            self.probabilities_, ranks, family=self.family, prior_rate=self.prior_rate, trusted=trusted
+            self.probabilities_, ranks, family=self.family, prior_rate=self.prior_rate, trusted=trusted, groups=groups
         )
         self.likelihood_ratio_ = self.fit_.likelihood_ratio
         n_classes = len(self.classes_)
@@ -157,14 +158,15 @@ def noise_from_probabilities(
     random_state : int, Generator, RandomState or None
         Draws of the replicates.
     groups : array of shape (n_samples,), optional
-        Numbers from 0; rows of one group are held out together when the columns are asked for surprises.
+        Numbers from 0; rows of one group are not independent, which widens the intervals and settles fewer doubts, and
+        they are held out together when the columns are asked for surprises.
     """
     if len(probabilities) < FEWEST_ROWS or _says_nothing(probabilities):
         return _too_few(probabilities, ranks)
     rng = as_generator(random_state)
     fit = score_likelihood(
-        probabilities, ranks, sample_weight=sample_weight, trusted=trusted, prior_rate=prior_rate
-    )  # fmt: skip
+        probabilities, ranks, sample_weight=sample_weight, trusted=trusted, prior_rate=prior_rate, groups=groups
+    )
     return _noise_of(fit, probabilities, ranks, features, groups, rng)
 
 
@@ -195,6 +197,10 @@ def noise_from_counts(
         return _too_few(probabilities, ranks)
     rng = as_generator(random_state)
     bins, at = cells.binned(counts)
+    # Groups have as many rows more in the whole table as it has more rows than the sample, on average.
+    correlation = record_correlation(probabilities, ranks, groups)
+    effect = 1 + (design_effect(correlation, groups) - 1) * counts.sum() / len(ranks)
+    bins = bins.with_counts(bins.counts / effect)
     fit = binned_likelihood(bins, at[cells.of(probabilities)], prior_rate=prior_rate)
     return _noise_of(fit, probabilities, ranks, features, groups, rng)
 

@@ -26,6 +26,7 @@ from ordinoise._validation import (
     as_weights,
     complain,
 )
+from ordinoise.clusters import design_effect, record_correlation
 from ordinoise.decisions import decide
 from ordinoise.estimation.score.cells import FEWEST_IN_A_BIN, MOST_BINS, binned_scores
 from ordinoise.estimation.score.curve import BinnedScores, score_curve
@@ -153,6 +154,7 @@ def score_likelihood(
     prior_rate: float | tuple[float, float] | None = None,
     trusted: Any = None,
     sample_weight: ArrayLike | None = None,
+    groups: Ints | None = None,
 ) -> LikelihoodFit:
     """Noise matrix that best explains recorded labels, from out-of-fold probabilities of those labels.
 
@@ -172,12 +174,19 @@ def score_likelihood(
         as the most suspicious first: the likelihood conditions on both.
     sample_weight : (n,), optional
         Weights of the samples, scaled to sum to their effective number, ``(sum w)^2 / sum w^2``.
+    groups : int array of shape (n,), optional
+        Numbers from 0. Samples of one group are not independent: counts are divided by the design effect that follows
+        from the correlation, within groups, of what records show beyond their predictions.
     """
     table, labels = _as_probabilities(probabilities, noisy_labels)
-    bins, cells = _as_bins(table, labels, sample_weight)
+    weights = as_weights(sample_weight, len(labels))
+    correlation = record_correlation(table, labels, groups)
+    bins, cells = _as_bins(table, labels, weights / (weights**2).sum() / design_effect(correlation, groups, weights))
     verified = None
     if trusted is not None:
-        verified = verdicts_of(trusted_ranks(trusted, np.arange(table.shape[1]), len(labels)), labels, cells)
+        known = trusted_ranks(trusted, np.arange(table.shape[1]), len(labels))
+        effect = design_effect(correlation, None if groups is None else groups[known.rows])
+        verified = verdicts_of(known, labels, cells, 1 / effect)
     return binned_likelihood(bins, cells, family=family, prior_rate=prior_rate, verified=verified)
 
 
@@ -254,15 +263,14 @@ def _as_probabilities(probabilities: ArrayLike, noisy_labels: ArrayLike) -> tupl
     return table, labels
 
 
-def _as_bins(table: Floats, labels: Ints, sample_weight: ArrayLike | None) -> tuple[BinnedScores, Ints]:
+def _as_bins(table: Floats, labels: Ints, weights: Floats) -> tuple[BinnedScores, Ints]:
     n_samples, n_classes = table.shape
     n_bins = min(MOST_BINS, n_samples // FEWEST_IN_A_BIN)
     if n_bins < 2:
         raise complain("probabilities", f"have at least {2 * FEWEST_IN_A_BIN} rows", n_samples)
     if np.ptp(table @ np.arange(n_classes)) < 1e-9:
         raise complain("probabilities", "differ from row to row", "the same score everywhere")
-    weights = as_weights(sample_weight, n_samples)
-    return binned_scores(table, labels, weights / (weights**2).sum(), n_bins)
+    return binned_scores(table, labels, weights, n_bins)
 
 
 def _as_families(family: str | Sequence[str]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.clusters import in_errors
 from ordinoise.crossfit import stratified_folds
 from ordinoise.learners.boosting.regression import held_out_predictions
 
@@ -51,7 +52,7 @@ def predictable_surprise(features: Any, expected: Floats, ranks: Ints, seed: int
     surprise = _surprise(expected, ranks)
     folds = rng.permutation(len(ranks)) % N_FOLDS if groups is None else stratified_folds(ranks, N_FOLDS, rng, groups)
     product = surprise * held_out_predictions(features, surprise, folds)
-    return float(product.mean() / max(product.std(), UNLIKELY) * np.sqrt(len(product)))
+    return in_errors(product, groups)
 
 
 def _surprise(expected: Floats, ranks: Ints) -> Floats:

@@ -92,12 +92,12 @@ class Verdicts:
             return np.log(self.matrices[verifier, :, verdict])
 
 
-def verdicts_of(verified: Verified, recorded: Ints, cells: Ints) -> Verdicts:
-    """The verdicts on verified samples, given the cell and the recorded label of every sample."""
+def verdicts_of(verified: Verified, recorded: Ints, cells: Ints, weight: float = 1.0) -> Verdicts:
+    """The verdicts on verified samples, each of this weight, given the cell and the recorded label of every sample."""
     n_verified, n_classes = len(verified.rows), verified.noise.shape[1]
     flat = verified.noise.reshape(n_verified, -1)
     found, verifier = np.unique(flat, axis=0, return_inverse=True)
     rows = verified.rows
     each = np.column_stack([verifier.ravel(), cells[rows], recorded[rows], verified.labels])
     entries, counts = np.unique(each, axis=0, return_counts=True)
-    return Verdicts(found.reshape(-1, n_classes, n_classes), entries, counts.astype(np.float64))
+    return Verdicts(found.reshape(-1, n_classes, n_classes), entries, weight * counts.astype(np.float64))
