@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ordinoise.decisions import decide
-from ordinoise.noise import Noise, adjacent, corrupt
+from ordinoise.levels import class_probabilities
+from ordinoise.noise import Noise, adjacent, corrupt, inverse_decay
 from ordinoise.scoring import sets as conformal
 from ordinoise.scoring.sets import SetCalibration, calibrate_sets, entry_levels, prediction_sets
 from strategies import Floats, Ints, noise_matrices
@@ -220,3 +221,27 @@ EVEN: Any = [[0.5, 0.5]]
 def test_bad_input_gets_one_sentence(call: Callable[[], object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         call()
+
+
+@pytest.mark.parametrize("noise_matrix", [np.eye(4), inverse_decay(4, 0.15)], ids=["clean", "noisy"])
+def test_with_assurance_nine_of_ten_calibrations_cover_as_promised(noise_matrix: Floats) -> None:
+    """Of calibrations with 200 rows half cover less than promised without it."""
+    rng, cuts = np.random.default_rng(0), np.array([-1.4, 0.1, 1.2])
+
+    def drawn(n_rows: int) -> tuple[Floats, Ints]:
+        chances = class_probabilities(3 * (rng.uniform(-3, 3, size=(n_rows, 1)) - cuts))
+        return chances, (rng.random((n_rows, 1)) > chances.cumsum(axis=1)[:, :-1]).sum(axis=1)
+
+    many, true = drawn(100_000)
+    entered = np.sort(entry_levels(many)[np.arange(len(true)), true])
+    held = {None: 0, 0.9: 0}
+    for _ in range(100):
+        chances, labels = drawn(200)
+        recorded = (rng.random((200, 1)) > noise_matrix[labels].cumsum(axis=1)[:, :-1]).sum(axis=1)
+        for assurance in held:
+            level = calibrate_sets(chances, recorded, noise_matrix, assurance=assurance).threshold(0.9)
+            held[assurance] += bool(np.searchsorted(entered, level, side="right") >= 0.9 * len(entered))
+    assert held[None] < 70
+    assert held[0.9] >= 82
+    with pytest.raises(ValueError, match=r"^assurance must be at least 0.5 and at most 0.9999, got 2$"):
+        calibrate_sets(many[:50], true[:50], None, assurance=2)

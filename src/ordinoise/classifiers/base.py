@@ -132,7 +132,15 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             raise complain("model", "be calibrated to predict sets", "none", advice)
         return prediction_sets(probabilities, calibration, confidence, classes=self.classes_)
 
-    def calibrate_sets(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, groups: Any = None) -> Self:
+    def calibrate_sets(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        raters: Any = None,
+        groups: Any = None,
+        assurance: float | None = None,
+    ) -> Self:
         """Calibrate prediction sets on held-out recorded labels.
 
         The labels may be as noisy as those of `fit`: the noise matrix of the model corrects for it.
@@ -149,6 +157,8 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             Who recorded each label, when `noise` holds one matrix per rater.
         groups : column of shape (n_samples,), optional
             Rows of one group (a patient, a query) are not independent: they count as fewer.
+        assurance : float, optional
+            Share of calibrations, such as 0.9, whose sets cover as often as promised; by default they do on average.
         """
         check_is_fitted(self)
         probabilities = self.predict_proba(X)
@@ -156,7 +166,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         noise = self.noise_ if raters is not None else self.noise_.average
         who = None if raters is None else as_column("raters", raters)
         self.set_calibration_ = calibrate_sets(
-            probabilities, ranks, noise, raters=who, sample_weight=sample_weight, groups=groups
+            probabilities, ranks, noise, raters=who, sample_weight=sample_weight, groups=groups, assurance=assurance
         )
         return self
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from ordinoise._validation import (
@@ -128,6 +129,7 @@ def calibrate_sets(
     raters: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     groups: Any = None,
+    assurance: float | None = None,
 ) -> SetCalibration:
     """Thresholds at which prediction sets cover the true label, from recorded labels that the model has not seen.
 
@@ -148,6 +150,9 @@ def calibrate_sets(
         Weights of the samples.
     groups : column of shape (n_samples,), optional
         Rows of one group (a patient, a query) are not independent: they count as fewer.
+    assurance : float, optional
+        Share of calibrations, such as 0.9, whose sets cover as often as promised. By default the coverage is right on
+        average over calibrations: of those with 200 rows half promise too much, by .02 to .04 as a rule.
 
     Notes
     -----
@@ -168,12 +173,22 @@ def calibrate_sets(
     levels = entry_levels(checked)
     candidates = _thin(np.unique(levels))
     tables = _covered_tables(levels, labels, who, weights, candidates, len(matrices))
-    coverage = _coverage(tables, matrices, record.replicates)
+    sure = None if assurance is None else as_number("assurance", assurance, 0.5, 0.9999)
+    coverage = _coverage(tables, matrices, record.replicates, CAUTION if sure is None else min(CAUTION, 1 - sure))
     # Split conformal prediction asks for (n + 1) / n times the confidence; weighted rows count by effective number.
     n_effective = 1 / float((weights**2).sum()) / _effect_of(as_groups(groups, len(labels)), levels, labels)
-    wanted = np.arange(1, LEVELS + 1) / LEVELS * (n_effective + 1) / n_effective
+    promised = np.arange(1, LEVELS + 1) / LEVELS
+    wanted = promised * (n_effective + 1) / n_effective
+    if sure is not None:
+        # As many standard errors more, of a share that is as promised, and of the corrected one below.
+        wanted = promised + ndtri(sure) * np.sqrt(promised * (1 - promised) / n_effective)
     # The lowest threshold that covers enough; where none does, 1, which takes all grades.
     position = np.searchsorted(_monotone(coverage), wanted - 1e-12)
+    if sure is not None:
+        corrections = np.stack([correction_matrix(matrix) for matrix in matrices])[who]
+        variance = _row_variance(levels, labels, corrections, weights, candidates)
+        least = coverage - ndtri(sure) * np.sqrt(variance / n_effective)
+        position = np.maximum(position, np.searchsorted(_monotone(least), promised - 1e-12))
     return SetCalibration(np.append(candidates, 1.0)[position], len(labels))
 
 
@@ -246,17 +261,35 @@ def _covered_tables(
     return tables
 
 
-def _coverage(tables: Floats, matrices: Floats, replicates: Floats) -> Floats:
+def _row_variance(levels: Floats, labels: Ints, corrections: Floats, weights: Floats, candidates: Floats) -> Floats:
+    """Variance, over rows, of the corrected coverage of a row, ``sum_k C[r, k] [level of k <= t]``, at each threshold.
+
+    Each row's is a step function of t, and so is its square: both are sums of steps, of all rows together.
+    """
+    order = levels.argsort(axis=1, kind="stable")
+    heights = np.take_along_axis(corrections[np.arange(len(labels)), labels], order, axis=1).cumsum(axis=1)
+    steps = np.take_along_axis(levels, order, axis=1).ravel()
+    sorted_steps = steps.argsort(kind="stable")
+    place = np.searchsorted(steps[sorted_steps], candidates, side="right")
+
+    def mean(values: Floats) -> Floats:
+        rises = (weights[:, None] * np.diff(values, axis=1, prepend=0.0)).ravel()[sorted_steps]
+        return np.append(0.0, rises.cumsum())[place]
+
+    return np.asarray(np.maximum(mean(heights**2) - mean(heights) ** 2, 0.0))
+
+
+def _coverage(tables: Floats, matrices: Floats, replicates: Floats, caution: float = CAUTION) -> Floats:
     """Share of true labels covered at each threshold, ``sum_ark C_a[r, k] tables[t, a, r, k]``.
 
-    With replicates of a single matrix, the lower quartile over them (`CAUTION`); replicates without an inverse are
+    With replicates of a single matrix, their quantile at `caution`; replicates without an inverse are
     ignored.
     """
     if len(replicates) and len(matrices) == 1:
         usable = replicates[np.linalg.cond(replicates) < SINGULAR_CONDITION][:MOST_REPLICATES]
         if len(usable) > 1:
             coverages = np.einsum("trk,drk->dt", tables[:, 0], np.linalg.inv(usable), optimize=True)
-            return np.quantile(coverages, CAUTION, axis=0)
+            return np.quantile(coverages, caution, axis=0)
     corrections = np.stack([correction_matrix(matrix) for matrix in matrices])
     return np.asarray(np.einsum("tark,ark->t", tables, corrections))
 
