@@ -77,7 +77,8 @@ class Noise:
     replicates : array of shape (n_replicates, n_classes, n_classes)
         Draws of the average matrix that carry its uncertainty. Empty if it is taken as exact.
     interval : array of shape (2, n_classes, n_classes) or None
-        Ends of the interval of every entry of the average matrix.
+        Ends of the interval of every entry of the average matrix, if a family of the estimator holds it; of a matrix
+        outside all families it may cover half of the entries only, the less the more rows there are.
     rate_interval : (float, float) or None
         Ends of the interval of `rate`, if the model of the estimator holds.
     rate_range : (float, float) or None

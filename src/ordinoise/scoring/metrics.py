@@ -207,8 +207,9 @@ class CorrectedScore(Estimate):
     Attributes
     ----------
     value : float
-        The corrected score. Unbiased for the means (MAE, 0-1, within one, ranked probability score),
-        consistent for the ratios (kappas, class-averaged MAE).
+        The corrected score. For a given matrix unbiased for the means (MAE, 0-1, within one, ranked probability score)
+        and consistent for the ratios (kappas, class-averaged MAE); for an estimated one drawn towards the observed
+        score, as small estimates of noise are drawn towards none.
     standard_error : float
         Sampling error of `value`, for the given noise matrix.
     low, high : float
