@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 import ordinoise
 from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, write_whole
+from ordinoise._plain import of_plain
 from ordinoise._validation import as_choice, as_count, as_number, complain
 from ordinoise.columns.coding import Columns
 from ordinoise.labels import as_known_kind, ordered_classes
@@ -115,22 +117,13 @@ def columns_state(columns: Columns) -> dict[str, Any]:
 
 def columns_from(plain: Mapping[str, Any], n_columns: int) -> Columns:
     """The columns that `columns_state` described, of a table with `n_columns` columns."""
-    columns = Columns(**{name: from_json(plain[name]) for name in PARTS})
-    if columns.kept is not None:
-        if not isinstance(columns.kept, tuple) or not (columns.kept or columns.texts):
-            raise complain("kept columns", "be a tuple of column numbers", columns.kept)
-        for position in columns.kept:
-            as_count("kept column", position, 0, n_columns - 1)
-    if not isinstance(columns.texts, tuple) or (columns.texts and columns.kept is None):
-        raise complain("text columns", "be a tuple of column numbers beside those kept", columns.texts)
-    for position in columns.texts:
-        as_count("text column", position, 0, n_columns - 1)
-    for part in (columns.categories, columns.spelled):
-        for position in part:
-            as_count("column", position, 0, columns.n_features(n_columns) - 1)
-    for known in columns.categories.values():
-        if not isinstance(known, tuple):
-            raise complain("categories", "be a tuple", type(known).__name__)
+    columns = of_plain(Columns, {name: from_json(plain[name]) for name in PARTS}, "columns")
+    if columns.kept is None if columns.texts else columns.kept == ():
+        raise complain("columns", "keep one beside those of text", columns.kept)
+    for position in (*(columns.kept or ()), *columns.texts):
+        as_count("column", position, 0, n_columns - 1)
+    for position in (*columns.categories, *columns.spelled):
+        as_count("column", position, 0, columns.n_features(n_columns) - 1)
     for kind in columns.spelled.values():
         as_choice("kind of column", kind, SPELLED)
     return columns
@@ -146,28 +139,25 @@ def _as_classes(classes: Any) -> NDArray[Any]:
     return classes
 
 
-def _as_facts(facts: Any, n_classes: int) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _Facts:
+    """The facts of a model card, as they are stored."""
+
+    n_samples: int | None
+    recorded_counts: tuple[int, ...] | None
+    scores: Mapping[str, Mapping[str, float]]
+    versions: Mapping[str, str]
+
+
+def _as_facts(plain: Any, n_classes: int) -> dict[str, Any]:
     """The facts of a model card, each of the right type."""
-    for name in ("facts", "scores", "versions"):
-        part = facts if name == "facts" else facts.get(name, {})
-        if not isinstance(part, dict):
-            raise complain(name, "be a mapping", type(part).__name__)
-    if facts.get("n_samples") is not None:
-        as_count("n_samples", facts["n_samples"], 0)
-    counts = facts.get("recorded_counts")
-    if counts is not None:
-        if not isinstance(counts, list) or len(counts) != n_classes:
-            raise complain("recorded_counts", f"be {n_classes} numbers", counts)
-        for count in counts:
-            as_count("recorded_counts", count, 0)
-    for metric, score in facts.get("scores", {}).items():
-        if not isinstance(score, dict) or ("low" in score) != ("high" in score):
-            raise complain(f"score {metric}", "be a mapping with both ends of its interval or none", score)
-        for key, number in score.items():
-            if not isinstance(number, (int, float)):
-                raise complain(f"{key} of {metric}", "be a number", repr(number))
-            as_number(f"{key} of {metric}", number, -np.inf, np.inf)
-    return dict(facts)
+    facts = of_plain(_Facts, plain, "facts")
+    if facts.recorded_counts is not None and len(facts.recorded_counts) != n_classes:
+        raise complain("recorded_counts", f"be {n_classes} numbers", facts.recorded_counts)
+    for metric, score in facts.scores.items():
+        if ("low" in score) != ("high" in score):
+            raise complain(f"score {metric}", "have both ends of its interval or none", score)
+    return dict(plain)
 
 
 def _as_names(names: Any, n_features: Any) -> NDArray[Any]:
