@@ -65,7 +65,7 @@ def show_finding(screen: Console, noise: Noise, classes: Sequence[str], found: F
 def show_settled(screen: Console, record: AuditRecord) -> None:
     """Print how many settled grades were used; nothing if there are none."""
     if record.settled:
-        screen.print(f"{record.n_trusted:,} settled grades are used: {record.settled_words}.")
+        screen.print(f"{record.n_verified:,} settled grades are used: {record.settled_words}.")
 
 
 def show_noise(screen: Console, record: AuditRecord) -> None:

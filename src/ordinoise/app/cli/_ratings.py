@@ -67,8 +67,8 @@ def sentences_of(found: Consensus) -> list[str]:
             f"{by_guessers:,} item{'s were' if by_guessers > 1 else ' was'} graded by nobody but raters who guess; see "
             "the flags in consensus.csv."
         )
-    if len(found.trusted):
-        sentences.append(f"{len(found.trusted):,} verified grades were trusted.")
+    if len(found.verified):
+        sentences.append(f"{len(found.verified):,} verified grades were trusted.")
     return sentences
 
 

@@ -52,7 +52,7 @@ def check(
     if junit is not None:
         write_whole(junit, junit_xml(verdict, is_passed))
     if json:
-        print_json(verdict.to_dict() | {"n_settled": record.n_trusted, "is_passed": is_passed})
+        print_json(verdict.to_dict() | {"n_settled": record.n_verified, "is_passed": is_passed})
     else:
         show_settled(console(), record)
         say(console(), f" {verdict.reason[0].upper()}{verdict.reason[1:]}", bold=f"{verdict.answer.capitalize()}.")

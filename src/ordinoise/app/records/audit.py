@@ -199,10 +199,10 @@ class AuditRecord(Subject):
     @property
     def n_left(self) -> int:
         """Number of graded rows that are not settled."""
-        return self.n_graded - self.n_trusted
+        return self.n_graded - self.n_verified
 
     @property
-    def n_trusted(self) -> int:
+    def n_verified(self) -> int:
         """Number of settled grades that models learn from: those of graded rows."""
         return sum(not one.is_added for one in self.settled)
 
@@ -214,14 +214,14 @@ class AuditRecord(Subject):
     @property
     def settled_words(self) -> str:
         """How many settled grades were fixed, confirmed and added."""
-        n_added = len(self.settled) - self.n_trusted
+        n_added = len(self.settled) - self.n_verified
         added = f", {n_added:,} added to rows without a grade" if n_added else ""
-        return f"{self.n_fixed:,} fixed, {self.n_trusted - self.n_fixed:,} confirmed{added}"
+        return f"{self.n_fixed:,} fixed, {self.n_verified - self.n_fixed:,} confirmed{added}"
 
     @property
     def as_round(self) -> Round:
         """What this audit knew, for the history of the next one."""
-        n_confirmed = self.n_trusted - self.n_fixed
+        n_confirmed = self.n_verified - self.n_fixed
         return Round(self.n_fixed, n_confirmed, self.n_left, self.wrong, self.wrong_low, self.wrong_high)
 
     @property

@@ -143,7 +143,7 @@ class ReviewDesk:
         return {**asdict(written), "path": str(written.path), "also": [str(path) for path in written.also]}
 
     def refit(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every action takes a body
-        """Start a new estimate with the decisions as trusted labels."""
+        """Start a new estimate with what is settled as verified labels."""
         settled = self._settled()
         if not settled:
             raise complain("decisions", "hold a settled row before a new estimate", "none")

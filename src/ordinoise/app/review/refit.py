@@ -1,4 +1,4 @@
-"""A new noise estimate with the decisions as trusted labels, compared with the previous one."""
+"""A new noise estimate with the settled grades as verified labels, compared with the previous one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ LEAST_CHANGE = 0.005
 
 @dataclass(frozen=True, eq=False)
 class RefitOutcome:
-    """The noise before and after the reviewed grades are trusted.
+    """The noise before and after the verified grades are used.
 
     Attributes
     ----------
     before, after : Noise
     n_trusted : int
-        Number of trusted labels.
+        Number of verified labels.
     """
 
     before: Noise

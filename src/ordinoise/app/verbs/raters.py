@@ -63,7 +63,7 @@ class Consensus:
         Fitted to the numbers of the items.
     agreement : Agreement or None
         None if no item has two grades.
-    trusted : int array
+    verified : int array
         Numbers of the items with a verified grade.
     """
 
@@ -73,7 +73,7 @@ class Consensus:
     columns: tuple[ColumnFindings, ...]
     model: RepeatedLabels
     agreement: Agreement | None
-    trusted: Ints
+    verified: Ints
 
     @cached_property
     def ranks(self) -> Ints:
@@ -105,7 +105,7 @@ class Consensus:
         """Marks of each item: "verified", "only-guessers", "outside-range", "one-grade"."""
         n_items, (lowest, highest) = len(self.table.items), self.ends
         marks = {
-            "verified": np.isin(np.arange(n_items), self.trusted),
+            "verified": np.isin(np.arange(n_items), self.verified),
             "only-guessers": self.model.by_guessers_,
             "outside-range": (self.consensus < lowest) | (self.consensus > highest),
             "one-grade": np.bincount(self.table.of_item) == 1,

@@ -67,7 +67,7 @@ def ratings_record(found: Consensus, n_items: int, consensus_digest: str) -> Rat
         raters=tuple(_rater_lines(found)),
         family_weights={name: float(weight) for name, weight in model.family_weights_.items()},
         consensus_digest=consensus_digest,
-        settings=found.request.settings() | {"n_trusted": len(found.trusted)},
+        settings=found.request.settings() | {"n_trusted": len(found.verified)},
         suspects=_items(found, n_items),
         ordinoise=ordinoise.__version__,
     )
@@ -106,7 +106,7 @@ def _items(found: Consensus, n_items: int) -> tuple[RatedItem, ...]:
     model, table = found.model, found.table
     ranks = np.arange(len(table.classes))
     distance = (model.posterior_ * np.abs(ranks - found.consensus[:, None])).sum(axis=1)
-    open_items = np.setdiff1d(np.arange(len(table.items)), found.trusted)
+    open_items = np.setdiff1d(np.arange(len(table.items)), found.verified)
     order = open_items[np.lexsort((open_items, model.confidence_[open_items], -distance[open_items]))][:n_items]
     given, flags = found.given, found.flags
     cells = found.cells[order].rows() if found.cells.width else [()] * len(order)

@@ -1,4 +1,4 @@
-"""A new estimate of the noise that the review page starts, with the settled grades as trusted labels."""
+"""A new estimate of the noise that the review page starts, with the settled grades as verified labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ordinoise.app.verbs.request import RatingsRequest, Request
 
 
 def refit_of(folder: Path) -> Refit:
-    """The function that the review page calls to estimate the noise again, with the decisions as trusted labels."""
+    """The function that the review page calls to estimate the noise again, with what is settled as verified labels."""
     if is_of_ratings(folder):
         return _ratings_refit(read_ratings_record(folder))
     record = read_record(folder)
