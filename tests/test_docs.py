@@ -54,6 +54,18 @@ def test_every_path_on_a_page_exists(page: Path) -> None:
             assert (ROOT / path).exists(), f"{page.name} names {path}"
 
 
+def test_every_step_of_the_courses_is_where_the_page_says() -> None:
+    """CONTRIBUTING names a file and a function or class in each line of the course of an audit and of a fit."""
+    courses = re.findall(r"^```text\n(.*?)^```", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.M | re.S)
+    assert len(courses) == 2
+    for course in courses:
+        assert len(course.splitlines()) < 30
+        for line in course.splitlines():
+            path, name = line.split()[:2]
+            tree = ast.parse((ROOT / "src" / "ordinoise" / path).read_text())
+            assert name in {getattr(node, "name", "") for node in tree.body}, line
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_test_on_a_page_exists(page: Path) -> None:
     for text in _quoted(page):
