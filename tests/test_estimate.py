@@ -38,3 +38,9 @@ def test_a_normal_interval_has_the_quantiles_of_the_normal_distribution_within_i
 def test_draws_give_their_quantiles_and_missing_ones_are_ignored() -> None:
     draws = np.append(np.arange(101.0), np.nan)
     assert Estimate.from_draws(7.0, draws, 0.9).ends == pytest.approx((5.0, 95.0))
+
+
+def test_what_is_not_known_is_null_in_json() -> None:
+    assert Estimate(math.nan, 1.0, math.inf, 0.9).to_dict() == {
+        "value": None, "low": 1.0, "high": None, "confidence": 0.9,
+    }  # fmt: skip

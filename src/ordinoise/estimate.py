@@ -90,6 +90,10 @@ class Estimate:
         value = _written(self.value, form)
         return value if math.isnan(self.low) else f"{value} ({span})"
 
+    def to_dict(self) -> dict[str, float | None]:
+        """The numbers by name, ready for JSON; None for NaN and infinity."""
+        return {name: number if math.isfinite(number) else None for name, number in vars(self).items()}
+
     def __format__(self, form: str) -> str:
         return self.words(form or ".2f")
 

@@ -136,8 +136,9 @@ class Finding:
         return f"{'the remaining ' * self.is_rest}{self.n_labels:,} {self.thing}{'s' * (self.n_labels != 1)}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Kind and sentences, ready for JSON."""
-        return {"kind": self.kind, "sentences": self.sentences, "doubts": list(self.doubts)}
+        """Kind, number or share of wrong labels, sentences and doubts, ready for JSON."""
+        wrong = self.wrong and self.wrong.to_dict()
+        return {"kind": self.kind, "wrong": wrong, "sentences": self.sentences, "doubts": list(self.doubts)}
 
     @property
     def _verb(self) -> str:

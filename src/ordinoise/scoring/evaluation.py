@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -80,10 +80,7 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, dict[str, float | None]]:
         """Plain numbers by metric, ready for JSON; None for NaN and infinity."""
-        return {
-            name: {key: number if math.isfinite(number) else None for key, number in asdict(score).items()}
-            for name, score in self.scores.items()
-        }
+        return {name: score.to_dict() for name, score in self.scores.items()}
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.scores)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
+from ordinoise._plain import as_plain
 from ordinoise._text import percent
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimate import Estimate
@@ -56,6 +57,11 @@ class SystemScore:
         own, mean = self.judge_mean, self.mean
         return Estimate(own - mean.value, own - mean.high, own - mean.low, mean.confidence)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        shares = {grade: share.to_dict() for grade, share in self.at_least.items()}
+        return as_plain(self) | {"at_least": shares, "judge_bias": self.judge_bias and self.judge_bias.to_dict()}
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -69,6 +75,10 @@ class Difference:
     def is_clear(self) -> bool:
         """Whether the interval excludes zero."""
         return self.mean.low > 0 or self.mean.high < 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return as_plain(self) | {"is_clear": self.is_clear}
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,24 +159,8 @@ class Judgment:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, numbers and text, ready for JSON."""
-        scores = [asdict(one) | {"judge_bias": one.judge_bias and asdict(one.judge_bias)} for one in self.systems]
-        return {
-            "systems": scores,
-            "differences": [asdict(one) | {"is_clear": one.is_clear} for one in self.differences],
-            "noise": None if self.noise is None else self.noise.to_dict(replicates=False),
-            "table": self.table.tolist(),
-            "one_matrix": self.one_matrix,
-            "lean": self.lean,
-            "assumption": self.assumption,
-            "next_rows": self.next_rows.tolist(),
-            "doubts": [asdict(doubt) for doubt in self.doubts],
-            "classes": list(self.classes),
-            "judge_classes": list(self.judge_classes),
-            "n_people": self.n_people,
-            "confidence": self.confidence,
-            "messages": list(self.messages),
-            "is_paired": self.is_paired,
-        }
+        noise = None if self.noise is None else self.noise.to_dict(replicates=False)
+        return as_plain(self) | {"noise": noise, "lean": self.lean, "assumption": self.assumption}
 
     def __str__(self) -> str:
         lines = [f"{one.system}: {one.mean} from {one.n_human} human grades of {one.n_rows}" for one in self.systems]
