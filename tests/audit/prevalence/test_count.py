@@ -88,6 +88,24 @@ def test_clean_rows_of_a_user_do_not_clear_a_file() -> None:
     assert found.left.high == found.most_unlike == pytest.approx(nothing.left.high, rel=0.01)
 
 
+def test_right_rows_of_a_user_that_look_like_the_others_do_not_clear_a_file() -> None:
+    made, right = Made(DECAY), np.flatnonzero(~Made(DECAY).is_wrong)
+    cleared = 0
+    for _ in range(60):
+        found, _ = made.count(made.verdicts(made.rng.choice(right, 100, replace=False), "chosen"))
+        cleared += found.most_by_chosen < np.inf
+    assert cleared <= 2
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.999999, 1.0])
+def test_every_level_of_confidence_has_ends(confidence: float) -> None:
+    made = Made(DECAY)
+    rows = made.rng.choice(1200, 60, replace=False)
+    for verdicts in (None, made.verdicts(made.order[:30], "chosen"), made.verdicts(rows, "random")):
+        low, high = made.count(verdicts, confidence=confidence)[0].left.ends
+        assert 0 <= low <= high <= 1200
+
+
 @pytest.mark.parametrize("n_chosen", [0, 30])
 def test_a_random_sample_gives_a_number_and_chances_that_sum_to_it(n_chosen: int) -> None:
     made = Made(DECAY)

@@ -93,7 +93,7 @@ def fewest_wrong(
     design_effect : float
         Rows per independent row: far rows then come in clumps of that size.
     """
-    far, found = far_chances(overlap), 0
+    far, found = far_chances(overlap), 0.0
     sizes, each = records.sum(axis=1), error / len(LEVELS)
     for level in LEVELS:
         is_far = far <= level
@@ -103,5 +103,5 @@ def fewest_wrong(
         seen -= int(binom.isf(each, seen, slip_rate)) if slip_rate else 0
         if seen > allowed:
             return Floor(0, is_refuted=True)
-        found = max(found, int(unverified[is_far].sum() - (allowed - seen)))
-    return Floor(found)
+        found = max(found, unverified[is_far].sum() - (allowed - seen))
+    return Floor(int(found))

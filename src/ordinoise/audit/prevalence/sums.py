@@ -112,6 +112,8 @@ class Sums:
         return int(self.by_level.sum())
 
     @property
-    def mean_suspicion(self) -> float:
-        """Mean suspicion; 0 without rows."""
-        return float(self.by_level @ expit(GRID)) / max(self.n_rows, 1)
+    def suspicion(self) -> tuple[float, float]:
+        """Mean and standard deviation of the suspicion; zeros without rows."""
+        n_rows = max(self.n_rows, 1)
+        mean, squares = (float(self.by_level @ expit(GRID) ** power) / n_rows for power in (1, 2))
+        return mean, max(squares - mean**2, 0.0) ** 0.5

@@ -31,6 +31,7 @@ LEVEL, LEVEL_SD = -4.0, 5.0
 """Prior of the level in the regression for the slope, nearly flat: it keeps a sample without a wrong row finite."""
 KEPT = 0.2
 """Part of the error that is kept for a curve of the wrong shape. A round number."""
+SMALLEST = 1e-12  # error that a confidence of one stands for
 LEAST, MOST = -200.0, 200.0
 """Levels that stand for no wrong row and for wrong rows alone."""
 STEPS, SMALL_STEP = 50, 1e-8  # of Newton's method for the slope
@@ -143,7 +144,7 @@ def wrong_by_sample(
     confidence : float
         Level of the interval.
     """
-    value, error = float(n_rows @ curve.of(logits)), (1 - confidence) * (1 - KEPT)
+    value, error = float(n_rows @ curve.of(logits)), max((1 - confidence) * (1 - KEPT), SMALLEST)
     low = _end(sample, logits, n_rows, flat, error, is_upper=False)
     high = _end(sample, logits, n_rows, flat, error, is_upper=True)
     return Estimate(value, min(low, value), max(high, value), confidence)
