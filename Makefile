@@ -1,5 +1,6 @@
-# Every target sets up what it needs in .venv first; a second run starts at once.
-.PHONY: help demo test check bench evidence contestants docs wheel notebooks lint types layers dependencies unit oldest slow fuzz format clean
+# Every target sets up what it needs in .venv first; a second run starts at once. As root on Debian, the set-up of the
+# tests also installs Debian's chromium with apt-get, and says so before it does; SYSTEM_PACKAGES=no leaves that out.
+.PHONY: help demo test check bench evidence contestants docs wheel notebooks lint types layers dependencies workflows actionlint release lock unit oldest slow fuzz format clean
 bin := .venv/bin
 export ORDINOISE_DATA ?= $(wildcard $(abspath ../shared/data))
 # Workers for the tests; numerical libraries stay on one thread each, so that they do not fight.
@@ -11,6 +12,7 @@ export OPENBLAS_NUM_THREADS ?= 1
 
 help: ## What can be made
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 14
+	@echo "As root on Debian, all but demo install the system package chromium; SYSTEM_PACKAGES=no leaves that out."
 
 demo: ## Set up, then the whole story on embedded data (a minute)
 	@tools/setup demo
@@ -18,7 +20,7 @@ demo: ## Set up, then the whole story on embedded data (a minute)
 
 test: lint types layers unit ## Set up, then lint, types, layers and the default tests
 
-check: lint types layers dependencies unit docs ## All of test, and dependencies, docs and examples
+check: lint types layers dependencies workflows unit docs ## All of test, and dependencies, workflows, docs and examples
 
 bench: ## Speed beside PyTorch, then a quick study of accuracy beside other libraries (an hour)
 	@tools/setup bench
@@ -59,6 +61,25 @@ dependencies:
 	@tools/setup test
 	$(bin)/deptry src
 
+workflows: ## The workflows of .github, by zizmor, and by actionlint where it is installed
+	@tools/setup test
+	$(bin)/zizmor --offline --quiet .github
+	@PATH="$(bin):$$PATH"; if command -v actionlint >/dev/null; then actionlint; else echo "no actionlint here: make actionlint installs it"; fi
+
+actionlint: ## Install actionlint, whose package downloads it from its own releases
+	@tools/setup test
+	$(bin)/uv pip install --quiet --python $(bin)/python --require-hashes --requirement tools/actionlint.txt
+
+release: ## The package from tools with hashes, in an environment of its own, into dist: what the workflow publishes
+	python3 -m venv --clear .venv-release
+	.venv-release/bin/python -m pip install --quiet --require-hashes --only-binary=:all: --no-deps --requirement tools/release.txt
+	rm -rf dist
+	.venv-release/bin/python -m build --no-isolation --outdir dist
+
+lock: ## tools/release.txt anew: what builds the release, with hashes
+	@tools/setup test
+	$(bin)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --upgrade tools/release.in -o tools/release.txt
+
 unit:
 	@tools/setup test
 	$(bin)/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not paper and not page"
@@ -91,5 +112,5 @@ format: ## Rewrite the code in the house format
 	$(bin)/ruff check -q --fix . ; $(bin)/ruff format -q .
 
 clean: ## Remove .venv and everything built
-	rm -rf .venv .venv-oldest docs/_build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-release docs/_build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -215,3 +215,49 @@ def test_what_is_required_is_imported_and_what_is_imported_is_required() -> None
     assert outside - ours <= contestants | IN_NOTEBOOKS
     for module, names in imported.items():
         assert not names & contestants - ours or "contestants" in module.parts, f"{module} imports a contestant"
+
+
+# Workflows -----------------------------------------------------------------------------------------------
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
+def test_actions_are_pinned_by_commit_and_keep_no_credentials(workflow: Path) -> None:
+    text = workflow.read_text()
+    used = re.findall(r"uses: (.+)", text)
+    assert used
+    assert [line for line in used if not re.fullmatch(r"[\w.-]+/[\w.-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
+    assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+    assert "permissions:\n  contents: read" in text
+
+
+def test_the_same_action_has_the_same_commit_everywhere() -> None:
+    pins = {pin for path in WORKFLOWS for pin in re.findall(r"uses: (\S+ # \S+)", path.read_text())}
+    assert len({pin.partition("@")[0] for pin in pins}) == len(pins)
+
+
+def test_the_release_is_built_apart_from_the_tests_from_tools_with_hashes() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "release.yml").read_text()
+    build = workflow.partition("\n  build:")[2].partition("\n  publish:")[0]
+    assert re.findall(r"run: (.+)", build) == ["make release"]
+    target = (ROOT / "Makefile").read_text().partition("\nrelease:")[2].partition("\n\n")[0]
+    assert "tools/setup" not in target
+    assert "--require-hashes --only-binary=:all: --no-deps --requirement tools/release.txt" in target
+    assert "build --no-isolation" in target
+
+
+@pytest.mark.parametrize("name", ["release.txt", "actionlint.txt"])
+def test_every_tool_of_the_workflows_has_a_hash_and_no_address(name: str) -> None:
+    text = (ROOT / "tools" / name).read_text()
+    wanted = [line for line in text.splitlines() if not line.startswith(" ")]
+    assert all(re.fullmatch(r"[\w-]+==[\w.]+( ; .+)? \\", line) for line in wanted)
+    assert text.count("--hash=sha256:") >= len(wanted)
+    assert "://" not in text
+
+
+def test_what_installs_a_system_package_says_so_first() -> None:
+    setup = (ROOT / "tools" / "setup").read_text()
+    said, done = setup.index('say "installing the system package chromium'), setup.index("apt-get install")
+    assert said < done
+    assert "SYSTEM_PACKAGES" in (ROOT / "Makefile").read_text()
