@@ -37,6 +37,15 @@ def _part(value: Any) -> Any:
     return value.to_dict() if hasattr(value, "to_dict") else as_plain(value)
 
 
+def without_nan(plain: Any) -> Any:
+    """Plain values with null in place of numbers that JSON cannot hold."""
+    if isinstance(plain, dict):
+        return {key: without_nan(item) for key, item in plain.items()}
+    if isinstance(plain, list):
+        return [without_nan(item) for item in plain]
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
 def of_plain(kind: type[Record], plain: Any, place: str = "") -> Record:
     """The record that `as_plain` gave; anything else is refused with one sentence that names the place.
 

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from ordinoise._plain import as_plain
 from ordinoise._validation import complain
 from ordinoise.app.records.audit import Suspect
 from ordinoise.app.records.history import Settled
@@ -140,7 +141,8 @@ class ReviewDesk:
                 written = write_reviewed(self.folder, self.record, states)
             else:
                 written = write_corrected(self.record, states, self._suspects.values())
-        return {**asdict(written), "path": str(written.path), "also": [str(path) for path in written.also]}
+        plain: Plain = as_plain(written)
+        return plain
 
     def refit(self, body: Mapping[str, Any]) -> Plain:  # noqa: ARG002 - every action takes a body
         """Start a new estimate with what is settled as verified labels."""

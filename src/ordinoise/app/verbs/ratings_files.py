@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 import ordinoise
+from ordinoise._plain import as_plain, without_nan
 from ordinoise._validation import Ints
 from ordinoise.app.records.ratings import RatedItem, RatersRecord
 from ordinoise.app.tables.label_studio import import_tasks
@@ -78,15 +79,9 @@ def _measures(found: Agreement | None) -> dict[str, Any]:
         return {}
     estimates = {name: getattr(found, name) for name in MEASURES}
     return {
-        name: None if one is None else tuple(_plain(end) for end in (one.value, one.low, one.high))
+        name: None if one is None else tuple(without_nan(end) for end in (one.value, one.low, one.high))
         for name, one in estimates.items()
     }
-
-
-def _plain(number: Any) -> Any:
-    """A number for JSON; None if it is not finite."""
-    value = number.item() if isinstance(number, np.generic) else number
-    return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
 def _rater_lines(found: Consensus) -> list[dict[str, Any]]:
@@ -94,7 +89,9 @@ def _rater_lines(found: Consensus) -> list[dict[str, Any]]:
     model = found.model
     table = model.rater_table()
     named = found.table.raters is not None
-    lines = [{name: _plain(column[at]) for name, column in table.items()} for at in range(len(model.raters_))]
+    lines = [
+        {name: without_nan(as_plain(column[at])) for name, column in table.items()} for at in range(len(model.raters_))
+    ]
     return [
         line | {"rater": str(line["rater"]) if named else "all", "sentence": summary.sentence}
         for line, summary in zip(lines, model.rater_summaries_, strict=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import narwhals as nw
 
 from ordinoise._frames import installed_library
+from ordinoise._plain import as_plain, without_nan
 from ordinoise._text import TextTable, hypertext, number, plain
 from ordinoise.estimate import Estimate
 
@@ -158,8 +159,8 @@ class GraderEffects:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; what is missing is None."""
-        plain_values = asdict(self)
-        return {name: _without_nan(value) for name, value in plain_values.items()}
+        found: dict[str, Any] = without_nan(as_plain(self))
+        return found
 
     def __str__(self) -> str:
         return plain(self._table())
@@ -183,11 +184,3 @@ class GraderEffects:
             rows,
             tuple(self.sentences),
         )
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_nan(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_without_nan(each) for each in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
