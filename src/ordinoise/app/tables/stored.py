@@ -10,11 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ordinoise.app.tables.folder import is_folder
 from ordinoise.app.tables.writer import new_table_file
 
 
 def write_stored_with(source: Path, kind: str, target: str, values: Mapping[int, Any], path: Path) -> bool:
     """Write the file with other values, its types and the notes of pandas kept; False where pyarrow cannot.
+
+    Several files, which may differ in their types, are left to polars.
 
     Parameters
     ----------
@@ -27,6 +30,8 @@ def write_stored_with(source: Path, kind: str, target: str, values: Mapping[int,
     path : Path
         The new file.
     """
+    if is_folder(source):
+        return False
     try:
         import pyarrow as pa
         from pyarrow import ipc
