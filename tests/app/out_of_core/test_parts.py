@@ -15,11 +15,12 @@ from app.out_of_core.parts import N_ROWS, NOISE, plain, request_for, table, writ
 from ordinoise.app.out_of_core import plan, survey
 from ordinoise.app.out_of_core.learning import Course, survey_of, work_on
 from ordinoise.app.out_of_core.plan import scores_at
-from ordinoise.app.out_of_core.tasks import probabilities_of, read_models, score_file
+from ordinoise.app.out_of_core.tasks import probabilities_of, read_models, score_file, write_cells
 from ordinoise.app.out_of_core.verbs import LABELS, audit_parts, estimate_parts
 from ordinoise.app.records.audit import read_record
 from ordinoise.app.verbs.model import predict_file
 from ordinoise.app.verbs.request import PredictionRequest, Request
+from ordinoise.estimation.score.cells import ScoreCells
 
 
 @pytest.fixture(scope="module")
@@ -64,12 +65,14 @@ def test_the_table_of_scores_and_grades_is_that_of_the_whole_table(tmp_path: Pat
     data = written(tmp_path / "data", table()[0], 5)
     with work_on(request_for(data), tmp_path / "out", lambda _: None) as work:
         course = Course(*survey_of(request_for(data), work, lambda _: None), work)
-        course.fitted("trusting", course.identity)
-        evidence, counts = course.scored("trusting", course.identity, baseline=True)
+        course.fitted("trusting")
         whole = course.rows.probabilities(read_models(work.folder, "trusting"))
+        cells = ScoreCells.from_sample(whole)
+        write_cells(work.folder, cells)
+        evidence, counts = course.scored("trusting")
         ranks = course.rows.labelled.ranks
-        assert np.array_equal(counts, course.cells.counts(whole, ranks))
-        written_scores = scores_at(course.plan, work.folder, np.arange(N_ROWS), partial(score_file, "trusting"))
+        assert np.array_equal(counts, cells.counts(whole, ranks))
+        written_scores = scores_at(course.known.plan, work.folder, np.arange(N_ROWS), partial(score_file, "trusting"))
         models = read_models(work.folder, "trusting")
         assert np.array_equal(probabilities_of(models, written_scores, course.rows.labelled.folds), whole)
         shares = np.bincount(ranks) / len(ranks)
@@ -97,6 +100,7 @@ def test_a_model_of_parts_is_an_ordinary_one(tmp_path: Path) -> None:
     fitted = run("fit", data, "--target", "grade", "--ignore", "owner", "--out", tmp_path / "model", "--json")
     assert (fitted.code, fitted.json["n_rows"], fitted.json["n_graded"]) == (0, 800, 792)
     graded = run("predict", tmp_path / "model", data, "--out", tmp_path / "graded", "--json")
+    assert graded.code == 0, graded.err
     every, one = (
         pl.read_parquet(tmp_path / "graded"),
         predict_file(PredictionRequest(tmp_path / "model", data / "part-01.parquet")),

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from operator import add
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -58,6 +57,7 @@ from ordinoise.noise import Noise
 
 SECOND = "corrected"
 OnTable = Callable[[GradedTable], None]
+Curves = tuple[tuple[float, ...], ...]
 
 
 @contextmanager
@@ -151,111 +151,103 @@ def _planned(
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """The noise with its answer, and the models of all folds that the answer calls for."""
+    """The noise with its answer, and which models of all folds it calls for."""
 
     noise: Noise
     name: str
-    models: tuple[Ensemble, ...]
-    curves: tuple[tuple[float, ...], ...]
+    curves: Curves
 
 
+@dataclass(frozen=True, eq=False)
 class Course:
     """The fits of a run, one pass after the other."""
 
-    def __init__(self, known: Surveyed, rows: Rows, work: Work) -> None:
-        self.known, self.rows, self.work = known, rows, work
-        self.plan, self.request = known.plan, known.request
-        self._shares = tuple(count / self.plan.n_graded for count in self.plan.recorded_counts)
-        self.identity = plain(np.eye(self.plan.n_classes))
+    known: Surveyed
+    rows: Rows
+    work: Work
 
     def learned(self) -> Learned:
         """The models that the evidence calls for, or that were asked for."""
-        given = noise_of(self.request.noise, self.plan.n_classes)
-        if not isinstance(given, str):
-            noise = Noise.of(given, self.plan.n_classes).seen_in(self.rows.labelled.ranks)
-            curves = self.fitted(SECOND, plain(noise.matrix))
-            evidence, _ = self.scored(SECOND, plain(noise.matrix), baseline=True)
-            if noise.source == "trusted" and not evidence.has_learned:
-                return self._class_shares(noise)
-            return self._result(noise, SECOND, curves)
+        if self.given is not None:
+            curves, evidence = self.corrected(self.given)
+            is_useless = self.given.source == "trusted" and not evidence.has_learned
+            return self._class_shares(self.given) if is_useless else Learned(self.given, SECOND, curves)
         found, curves, evidence = self._estimated()
-        later: list[Any] = []
+        later: list[Curves] = []
 
         def correct() -> Evidence:
-            later.append(self.fitted(SECOND, plain(found.matrix)))
-            return self.scored(SECOND, plain(found.matrix))[0]
+            curves, gained = self.corrected(found)
+            later.append(curves)
+            return gained
 
-        noise = choose(self.request.answer, found, evidence, correct)
+        noise = choose(self.known.request.answer, found, evidence, correct)
         if noise.reason == NOTHING_LEARNED:
             return self._class_shares(noise)
         is_second = bool(later) and noise.answer != "trusting"
-        return self._result(noise, SECOND if is_second else FIRST, later[0] if is_second else curves)
+        return Learned(noise, SECOND, later[0]) if is_second else Learned(noise, FIRST, curves)
 
     def noise(self) -> Noise:
         """The noise alone, with the answer that its doubts call for."""
-        given = noise_of(self.request.noise, self.plan.n_classes)
-        if not isinstance(given, str):
-            return Noise.of(given, self.plan.n_classes).seen_in(self.rows.labelled.ranks)
-        return with_first_answer(self._estimated()[0])
+        return with_first_answer(self._estimated()[0]) if self.given is None else self.given
 
-    def _estimated(self) -> tuple[Noise, Any, Evidence]:
+    @cached_property
+    def given(self) -> Noise | None:
+        """The noise that was given; None if it is to be estimated."""
+        plan, ranks = self.known.plan, self.rows.labelled.ranks
+        given = noise_of(self.known.request.noise, plan.n_classes)
+        return None if isinstance(given, str) else Noise.of(given, plan.n_classes).seen_in(ranks)
+
+    def _estimated(self) -> tuple[Noise, Curves, Evidence]:
         """The estimated noise, the curves of the fits, and what these gain over the class shares."""
-        curves = self.fitted(FIRST, self.identity)
-        evidence, counts = self.scored(FIRST, self.identity, baseline=True)
-        labelled = self.rows.labelled
-        groups = None if self.plan.group is None else np.unique(labelled.keys, return_inverse=True)[1]
+        curves, plan, labelled = self.fitted(FIRST), self.known.plan, self.rows.labelled
+        probabilities = self.rows.probabilities(read_models(self.work.folder, FIRST))
+        cells = ScoreCells.from_sample(probabilities)
+        write_cells(self.work.folder, cells)
+        evidence, counts = self.scored(FIRST)
         found = noise_from_counts(
-            self.cells, counts, self._first_probabilities, labelled.ranks,
-            features=_filled(self.rows.features.held_out(labelled.folds)), prior_rate=self.request.prior_rate,
-            random_state=self.request.seed, groups=groups,
+            cells, counts, probabilities, labelled.ranks,
+            features=_filled(self.rows.features.held_out(labelled.folds)),
+            prior_rate=self.known.request.prior_rate, random_state=self.known.request.seed,
+            groups=None if plan.group is None else np.unique(labelled.keys, return_inverse=True)[1],
         )  # fmt: skip
         return found, curves, evidence
 
-    def fitted(self, name: str, matrix: Matrix) -> tuple[tuple[float, ...], ...]:
+    def corrected(self, noise: Noise) -> tuple[Curves, Evidence]:
+        """The fits under a noise: their curves, and what they gain over the first ones, or over the class shares."""
+        return self.fitted(SECOND, noise), self.scored(SECOND, noise)[0]
+
+    def fitted(self, name: str, noise: Noise | None = None) -> Curves:
         """Train the models of a pass; their validation losses are returned."""
-        tasks = [FitTask(fold, matrix, name) for fold in range(N_FOLDS)]
+        tasks = [FitTask(fold, self._matrix(noise), name) for fold in range(N_FOLDS)]
         words = "that trust the grades" if name == FIRST else "that correct for the noise"
         found = self.work.done(tasks, f"learning {N_FOLDS} models {words}")
         return tuple(tuple(one["curve"]) for one in found)
 
-    @cached_property
-    def cells(self) -> ScoreCells:
-        """Cells of the score, cut by the first models at quantiles of the sample."""
-        return ScoreCells.from_sample(self._first_probabilities)
-
-    @cached_property
-    def _first_probabilities(self) -> Floats:
-        return self.rows.probabilities(read_models(self.work.folder, FIRST))
-
-    def scored(self, name: str, matrix: Matrix, *, baseline: bool = False) -> tuple[Evidence, Ints]:
-        """What the models gain, over the class shares with `baseline`, and counts by cells of the score."""
-        if name == FIRST:
-            write_cells(self.work.folder, name, self.cells)
-        elif baseline:
-            probabilities = self.rows.probabilities(read_models(self.work.folder, name))
-            write_cells(self.work.folder, name, ScoreCells.from_sample(probabilities))
-        shares = self._shares if baseline else ()
-        tasks = [
-            ScoreTask(number, name, matrix, self.request.decision, shares) for number in range(len(self.plan.parts))
-        ]
-        found = self.work.done(tasks, f"scoring {self.plan.n_rows:,} rows")
+    def scored(self, name: str, noise: Noise | None = None) -> tuple[Evidence, Ints]:
+        """What the models gain, and for the first pass the counts of the records by cells of the score."""
+        plan, is_first = self.known.plan, name == FIRST
+        counts = np.array(plan.recorded_counts)
+        shares = tuple((counts / plan.n_graded).tolist()) if is_first or self.given is not None else ()
+        matrix, decision = self._matrix(noise), self.known.request.decision
+        tasks = [ScoreTask(number, name, matrix, decision, shares) for number in range(len(plan.parts))]
+        found = self.work.done(tasks, f"scoring {plan.n_rows:,} rows")
         evidence = reduce(add, [of_plain(Evidence, one["evidence"]) for one in found])
-        counts = np.sum([one["counts"] for one in found], axis=0) if baseline else np.empty(0, dtype=np.int64)
-        return evidence, counts.reshape(-1, self.plan.n_classes)
+        tables = np.sum([one["counts"] for one in found], axis=0, dtype=np.int64)
+        return evidence, tables.reshape(-1, plan.n_classes)
+
+    def _matrix(self, noise: Noise | None) -> Matrix:
+        return plain(np.eye(self.known.plan.n_classes) if noise is None else noise.matrix)
 
     def _class_shares(self, noise: Noise) -> Learned:
         """Models that predict the shares of the grades in the sample, each without the rows of its fold."""
-        labelled, folder = self.rows.labelled, self.work.folder
+        labelled, plan, folder = self.rows.labelled, self.known.plan, self.work.folder
         n_features = self.rows.features.of_fold(0).shape[1]
         for fold in range(N_FOLDS):
-            counts = np.bincount(labelled.ranks[labelled.folds != fold], minlength=self.plan.n_classes)
+            counts = np.bincount(labelled.ranks[labelled.folds != fold], minlength=plan.n_classes)
             write_model(folder, CLASS_SHARES, fold, without_trees(n_features, counts))
-        for number, part in enumerate(self.plan.parts):
+        for number, part in enumerate(plan.parts):
             write_arrays(folder / score_file(CLASS_SHARES, number), {"scores": np.zeros(part.n_rows)})
-        return self._result(noise, CLASS_SHARES, ((),) * N_FOLDS)
-
-    def _result(self, noise: Noise, name: str, curves: Any) -> Learned:
-        return Learned(noise, name, read_models(self.work.folder, name), curves)
+        return Learned(noise, CLASS_SHARES, ((),) * N_FOLDS)
 
 
 def _filled(features: Floats) -> Floats:
@@ -267,7 +259,7 @@ def _filled(features: Floats) -> Floats:
 def held_out_probabilities(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> Floats:
     """Class probabilities of rows in memory by the models that did not see them, from the scores of all rows."""
     scores = scores_at(known.plan, folder, rows.labelled.rows, partial(score_file, learned.name))
-    return probabilities_of(learned.models, scores, rows.labelled.folds)
+    return probabilities_of(read_models(folder, learned.name), scores, rows.labelled.folds)
 
 
 def check_options(request: Request) -> None:

@@ -98,8 +98,8 @@ class FitTask:
 class ScoreTask:
     """The out-of-fold scores of one part; and how likely its records are by them.
 
-    `baseline` are the shares of the classes for the first pass, which also counts the records by cells of the score.
-    For the second, its matrix explains the records, and they are compared with those of the first.
+    They are compared with `baseline`, the shares of the classes, or, as its matrix explains them, with those of the
+    first pass. That one also counts the records by cells of the score.
     """
 
     number: int
@@ -118,11 +118,10 @@ class ScoreTask:
         write_arrays(folder / score_file(self.name, self.number), {"scores": scores})
         graded = labelled.ranks >= 0
         ranks, folds = labelled.ranks[graded], labelled.folds[graded]
-        found, more = probabilities_of(models, scores[graded], folds), {}
+        found = probabilities_of(models, scores[graded], folds)
         gains: tuple[Floats, ...]
         if self.baseline:
             gains = gains_over_shares(found, ranks, np.array(self.baseline), self.decision)
-            more = {"counts": read_cells(folder, self.name).counts(found, ranks).ravel().tolist()}
         else:
             earlier = read_scores(folder, FIRST, self.number)[graded]
             before = probabilities_of(read_models(folder, FIRST), earlier, folds)
@@ -130,7 +129,8 @@ class ScoreTask:
         # Not by the remainder of the fold, which would leave most groups of rows empty.
         buckets = (labelled.keys[graded] // np.uint64(N_FOLDS) % np.uint64(N_BUCKETS)).astype(np.int64)
         sums = Evidence.of(*map(in_units, gains), groups=buckets, n_groups=N_BUCKETS)
-        return {"evidence": as_plain(sums), **more}
+        counts = read_cells(folder).counts(found, ranks).ravel().tolist() if self.name == FIRST else []
+        return {"evidence": as_plain(sums), "counts": counts}
 
 
 @dataclass(frozen=True)
@@ -287,15 +287,15 @@ def read_models(folder: Path, name: str) -> tuple[Ensemble, ...]:
     return tuple(found)
 
 
-def write_cells(folder: Path, name: str, cells: ScoreCells) -> None:
+def write_cells(folder: Path, cells: ScoreCells) -> None:
     """Write the cuts of the score for the workers."""
-    write_arrays(folder / f"cells-{name}.npz", {"score_cuts": cells.score_cuts, "spread_cuts": cells.spread_cuts})
+    write_arrays(folder / "cells.npz", vars(cells))
 
 
 @lru_cache(maxsize=1)
-def read_cells(folder: Path, name: str) -> ScoreCells:
+def read_cells(folder: Path) -> ScoreCells:
     """The cuts of the score."""
-    return ScoreCells(**read_arrays(folder / f"cells-{name}.npz"))
+    return ScoreCells(**read_arrays(folder / "cells.npz"))
 
 
 def read_scores(folder: Path, name: str, number: int) -> Floats:

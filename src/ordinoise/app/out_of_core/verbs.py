@@ -26,7 +26,7 @@ from ordinoise.app.out_of_core.learning import (
     union_of,
     work_on,
 )
-from ordinoise.app.out_of_core.tasks import JudgeTask, plain, read_suspects
+from ordinoise.app.out_of_core.tasks import JudgeTask, plain, read_models, read_suspects
 from ordinoise.app.out_of_core.texts import read_reading, readers_of
 from ordinoise.app.out_of_core.work import Work
 from ordinoise.app.records.audit import AuditRecord
@@ -161,7 +161,7 @@ def _count(noise: Noise, n_graded: int, true: Floats, ranks: Ints, sums: list[An
 
 def _model(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> OrdinalClassifier:
     request, plan = known.request, known.plan
-    models: list[Model] = [TreesModel(trees) for trees in learned.models]
+    models: list[Model] = [TreesModel(trees) for trees in read_models(folder, learned.name)]
     reading = read_reading(folder, False) if plan.columns.texts else None
     if reading is not None:
         models = list(map(ScoredModel, readers_of(folder), models))
