@@ -155,3 +155,17 @@ def test_a_part_that_is_replaced_meanwhile_is_one_sentence_and_nothing_is_writte
     with pytest.raises(ValueError, match=r"^file must not change while it is read, got .*; nothing was written: run"):
         audit_parts(request, tmp_path / "out", on_stage=replace_one)
     assert {path.name for path in tmp_path.iterdir()} == {"parts"}
+
+
+def test_a_folder_is_graded_as_its_files_are(tmp_path: Path) -> None:
+    frame = table(90)[0].select("x0", "grade")
+    data = written(tmp_path / "data", frame, 2)
+    first = data / "part-00.parquet"
+    run("fit", first, "--target", "grade", "--learner", "mlp", "--noise", "none", "--out", tmp_path / "model")
+    graded = run("predict", tmp_path / "model", data, "--confidence", "0.8", "--out", tmp_path / "graded", "--json")
+    assert graded.code == 0, graded.err
+    one = run("predict", tmp_path / "model", first, "--confidence", "0.8", "--out", tmp_path / "one.parquet", "--json")
+    assert one.code == 0, one.err
+    every = pl.read_parquet(tmp_path / "graded")
+    assert (graded.json["n_rows"], every.height) == (90, 90)
+    assert every.head(45).equals(pl.read_parquet(tmp_path / "one.parquet"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,14 +29,19 @@ class PredictTask:
 
     part: Part
     number: int
-    request: PredictionRequest
+    model: str
+    decision: str | None
+    confidence: float | None
     cost: float = 1.0
 
     def run(self, folder: Path) -> Mapping[str, Any]:
         """Write the part; the number of rows with each grade is returned."""
-        fitted, task = _model(self.request.model)
-        unseen: list[str] = []
-        frame = with_grades(fitted, task, read_part(self.part), self.request, on_unseen=unseen.append)
+        folder_of_model, unseen = Path(self.model), list[str]()
+        fitted, task = _model(folder_of_model)
+        request = PredictionRequest(
+            folder_of_model, Path(self.part.path), decision=self.decision, confidence=self.confidence
+        )
+        frame = with_grades(fitted, task, read_part(self.part), request, on_unseen=unseen.append)
         with whole_file(folder / GRADED / f"part-{self.number:05}.parquet") as file:
             frame.write_parquet(file)
         counts = frame[f"predicted_{task.target}"].value_counts()
@@ -79,8 +84,8 @@ def predict_parts(
     wanted = state_of(sorted(request.model.iterdir())), request.decision, request.confidence
     with working(out, files, wanted, jobs, request.scheduler, on_stage) as work, new_folder("out", out) as folder:
         (work.folder / GRADED).mkdir(exist_ok=True)
-        asked = replace(request, model=request.model.resolve())
-        tasks = [PredictTask(part, at, asked) for at, part in enumerate(parts)]
+        asked = str(request.model.resolve()), request.decision, request.confidence
+        tasks = [PredictTask(part, at, *asked) for at, part in enumerate(parts)]
         found = work.done(tasks, f"grading {len(parts):,} part{'s' * (len(parts) > 1)}")
         for one in sorted((work.folder / GRADED).iterdir()):
             one.rename(folder / one.name)
