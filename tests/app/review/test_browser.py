@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -121,7 +122,7 @@ def _finish(tab: ReviewPage, audit: Path, wanted: dict[int, str | None], record:
 @pytest.mark.slow
 def test_the_page_writes_shares_as_the_reports_do(server: Server, context: BrowserContext, record: AuditRecord) -> None:
     tab = ReviewPage(context, server.address)
-    shares = [0, 1e-6, 0.0004, 0.0006, 0.0123, 0.05, 0.0996, 0.1, 0.126, 0.82, 0.9891, 0.991, 0.996, 0.9994, 0.9999, 1]
+    shares = [0, 1e-6, 0.0004, 0.0006, 0.0123, 0.05, 0.0996, 0.1, 0.126, 0.82, 0.9891, 0.991, 0.996, 0.9994, 0.9995, 0.9999, 1]
     script = "async (shares) => shares.map((await import('/static/dom.js')).percent)"
     assert tab.page.evaluate(script, shares) == [percent(share) for share in shares]
     assert tab.page.evaluate(script, [None]) == [NOTHING]
@@ -155,6 +156,24 @@ def test_a_share_that_too_few_rows_left_open_is_not_drawn_as_none(
     expect(result.locator("table")).to_have_count(0 if after is None else 1)
     # A change from a matrix that nobody knew is none.
     assert result.locator("small").all_inner_texts() == ([] if after is None else [""] * 36)
+    assert tab.complaints == []
+
+
+@pytest.mark.slow
+def test_a_share_that_is_known_as_a_range_has_a_line_and_no_dot(server: Server, context: BrowserContext) -> None:
+    ranged = replace(noise_of(0.2, None), answer="trusting", rate_range=(0.05, 0.3))
+    outcome = RefitOutcome(noise_of(0.2, (0.1, 0.3)), ranged, 20)
+    done = {"status": "done", "seconds": 1, **outcome.to_dict(), "words": in_words(outcome, CLASSES)}
+    tab = ReviewPage(context, server.address)
+    tab.press(*["a"] * 20)
+    tab.saved()
+    tab.page.route("**/api/refit", lambda route: route.fulfill(json=done))
+    tab.page.click("#refit")
+    result = tab.page.locator("#refit-result")
+    expect(result).to_contain_text("New estimate: between 5.0% and 30.0% of the labels are wrong; more cannot be told")
+    expect(result.locator("svg")).to_have_attribute("aria-label", "Share of wrong labels: before 20%, now 5.0% to 30%")
+    expect(result.locator("circle")).to_have_count(1)
+    expect(result.locator("line.span")).to_have_count(2)
     assert tab.complaints == []
 
 
