@@ -153,6 +153,15 @@ def test_a_saved_model_keeps_its_sets(make: Any, tmp_path: Path) -> None:
     assert back.set_calibration_.n_samples == make().set_calibration_.n_samples
 
 
+def test_a_saved_model_keeps_its_sets_by_grade(tmp_path: Path) -> None:
+    model = OrdinalMLPClassifier(noise=UP, **NETWORK).fit(X[FIT], NOISY[FIT])
+    model.calibrate_sets(X[HELD], NOISY[HELD], by_grade=True, assurance=0.9)
+    assert model.set_calibration_ is not None
+    assert model.set_calibration_.thresholds.shape == (4, 1000)
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(load_model(tmp_path / "model").predict_set(X).mask, model.predict_set(X).mask)
+
+
 def test_a_saved_torch_model_keeps_its_sets(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     from ordinoise import OrdinalTorchClassifier

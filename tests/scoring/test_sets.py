@@ -245,3 +245,38 @@ def test_with_assurance_nine_of_ten_calibrations_cover_as_promised(noise_matrix:
     assert held[0.9] >= 82
     with pytest.raises(ValueError, match=r"^assurance must be at least 0.5 and at most 0.9999, got 2$"):
         calibrate_sets(many[:50], true[:50], None, assurance=2)
+
+
+@pytest.mark.parametrize("noise_matrix", [np.eye(4), inverse_decay(4, 0.1)], ids=["clean", "noisy"])
+def test_by_grade_a_rare_grade_is_covered_as_often_as_the_others(noise_matrix: Floats) -> None:
+    """A twelfth of the rows has the highest grade; with one threshold for all it is covered in four of five cases."""
+    rng, cuts = np.random.default_rng(0), np.array([-1.4, 0.1, 2.85])
+
+    def drawn(n_rows: int) -> tuple[Floats, Ints]:
+        chances = class_probabilities(1.5 * (rng.uniform(-3, 3, size=(n_rows, 1)) - cuts))
+        return chances, (rng.random((n_rows, 1)) > chances.cumsum(axis=1)[:, :-1]).sum(axis=1)
+
+    many, true = drawn(20_000)
+    covered = np.zeros((2, 4))
+    for _ in range(30):
+        chances, labels = drawn(600)
+        recorded = (rng.random((600, 1)) > noise_matrix[labels].cumsum(axis=1)[:, :-1]).sum(axis=1)
+        for at, options in enumerate(({}, {"by_grade": True})):
+            mask = prediction_sets(many, calibrate_sets(chances, recorded, noise_matrix, **options), 0.9).mask
+            inside = mask[np.arange(len(true)), true]
+            assert (np.diff(mask.astype(int), axis=1, prepend=0) == 1).sum(axis=1).max() == 1  # one run of grades
+            covered[at] += np.bincount(true, inside) / np.bincount(true) / 30
+    assert covered[0, 3] < 0.85
+    assert (np.abs(covered[1] - 0.9) < 0.03).all()
+
+
+def test_a_grade_that_nobody_recorded_is_in_every_set_by_grade_and_assurance_enlarges_the_sets() -> None:
+    rng = np.random.default_rng(1)
+    chances, labels = rng.dirichlet(np.ones(3), 200), rng.integers(2, size=200)
+    plain, sure = (
+        calibrate_sets(chances, labels, None, by_grade=True, assurance=assurance) for assurance in (None, 0.9)
+    )
+    assert plain.thresholds.shape == (3, 1000)
+    assert plain.threshold(0.9)[2] == 1
+    assert (sure.thresholds >= plain.thresholds - 1e-9).mean() > 0.95
+    assert (np.diff(sure.thresholds) >= 0).all()

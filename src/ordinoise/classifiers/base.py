@@ -140,6 +140,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         raters: Any = None,
         groups: Any = None,
         assurance: float | None = None,
+        by_grade: bool = False,
     ) -> Self:
         """Calibrate prediction sets on held-out recorded labels.
 
@@ -159,6 +160,8 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             Rows of one group (a patient, a query) are not independent: they count as fewer.
         assurance : float, optional
             Share of calibrations, such as 0.9, whose sets cover as often as promised; by default they do on average.
+        by_grade : bool, default=False
+            Whether every true grade, also a rare one, is covered as often as promised.
         """
         check_is_fitted(self)
         probabilities = self.predict_proba(X)
@@ -166,8 +169,9 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         noise = self.noise_ if raters is not None else self.noise_.average
         who = None if raters is None else as_column("raters", raters)
         self.set_calibration_ = calibrate_sets(
-            probabilities, ranks, noise, raters=who, sample_weight=sample_weight, groups=groups, assurance=assurance
-        )
+            probabilities, ranks, noise, raters=who, sample_weight=sample_weight, groups=groups, assurance=assurance,
+            by_grade=by_grade,
+        )  # fmt: skip
         return self
 
     def _keep_out_of_fold(

@@ -106,7 +106,7 @@ def restored_shared(settings: Mapping[str, Any], arrays: Arrays) -> tuple[dict[s
         found["training_facts_"] = _as_facts(settings["facts"], n_classes)
     if settings["n_calibration"] is not None:
         n_samples = as_count("n_calibration", settings["n_calibration"], 1)
-        found["set_calibration_"] = SetCalibration(_as_thresholds(arrays[SETS]), n_samples)
+        found["set_calibration_"] = SetCalibration(_as_thresholds(arrays[SETS], n_classes), n_samples)
     return found, {name: array for name, array in arrays.items() if not name.startswith(NOISE) and name != SETS}
 
 
@@ -168,10 +168,11 @@ def _as_names(names: Any, n_features: Any) -> NDArray[Any]:
     return names
 
 
-def _as_thresholds(thresholds: NDArray[Any]) -> NDArray[Any]:
-    if thresholds.shape != (LEVELS,) or not (np.diff(thresholds) >= 0).all() or not 0 <= thresholds[0] <= 1:
+def _as_thresholds(thresholds: NDArray[Any], n_classes: int) -> NDArray[Any]:
+    is_known = thresholds.shape in ((LEVELS,), (n_classes, LEVELS)) and (np.diff(thresholds) >= 0).all()
+    if not is_known or not thresholds.min() >= 0:
         raise complain(f"array {SETS}", f"hold {LEVELS} ascending numbers", f"shape {thresholds.shape}")
-    as_number("the highest threshold", float(thresholds[-1]), 0.0, 1.0)
+    as_number("the highest threshold", float(thresholds.max()), 0.0, 1.0)
     return thresholds
 
 

@@ -11,6 +11,7 @@ matrix N, a row recorded as r contributes ``sum_k C[r, k] [entry level of k <= t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,7 @@ from scipy.stats import rankdata
 from ordinoise._validation import (
     Floats,
     Ints,
+    as_flag,
     as_floats,
     as_labels,
     as_number,
@@ -41,6 +43,7 @@ LEVELS = 1000
 """Steps of confidence in a calibration; what lies between is rounded up. A round number, chosen by no run."""
 MOST_THRESHOLDS = 4000  # four per step of confidence
 MOST_REPLICATES = 200  # bounds the cost; a quartile of 200 is known to 3 %
+FEWEST, SMALLEST_SHARE = 0.5, 1e-9  # rows of a grade that nobody recorded, and their share: no promise is kept by fewer
 CAUTION = 0.25
 """Share of the replicates under which the coverage may be below the one asked for. A convention."""
 
@@ -51,8 +54,8 @@ class SetCalibration:
 
     Attributes
     ----------
-    thresholds : array of shape (1000,)
-        Entry level up to which grades belong to the set, for confidence .001, .002, ..., 1; ascending.
+    thresholds : array of shape (1000,) or (n_classes, 1000)
+        Entry level up to which grades, or each grade, belong to the set, for confidence .001, .002, ..., 1; ascending.
     n_samples : int
         Number of recorded labels.
     """
@@ -60,9 +63,10 @@ class SetCalibration:
     thresholds: Floats
     n_samples: int
 
-    def threshold(self, confidence: float) -> float:
-        """Entry level up to which grades belong to the set of that confidence."""
-        return float(self.thresholds[max(int(np.ceil(confidence * LEVELS - 1e-9)) - 1, 0)])
+    def threshold(self, confidence: float) -> Any:
+        """Entry level up to which grades, or each grade, belong to the set of that confidence."""
+        found = self.thresholds[..., max(int(np.ceil(confidence * LEVELS - 1e-9)) - 1, 0)]
+        return float(found) if found.ndim == 0 else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +134,7 @@ def calibrate_sets(
     sample_weight: ArrayLike | None = None,
     groups: Any = None,
     assurance: float | None = None,
+    by_grade: bool = False,
 ) -> SetCalibration:
     """Thresholds at which prediction sets cover the true label, from recorded labels that the model has not seen.
 
@@ -153,6 +158,9 @@ def calibrate_sets(
     assurance : float, optional
         Share of calibrations, such as 0.9, whose sets cover as often as promised. By default the coverage is right on
         average over calibrations: of those with 200 rows half promise too much, by .02 to .04 as a rule.
+    by_grade : bool, default=False
+        Whether every true grade is covered as often as promised. By default all rows are together, of which rare grades
+        may be covered far less often. Sets with few rows of a grade hold that grade nearly always.
 
     Notes
     -----
@@ -174,22 +182,62 @@ def calibrate_sets(
     candidates = _thin(np.unique(levels))
     tables = _covered_tables(levels, labels, who, weights, candidates, len(matrices))
     sure = None if assurance is None else as_number("assurance", assurance, 0.5, 0.9999)
-    coverage = _coverage(tables, matrices, record.replicates, CAUTION if sure is None else min(CAUTION, 1 - sure))
-    # Split conformal prediction asks for (n + 1) / n times the confidence; weighted rows count by effective number.
+    caution = CAUTION if sure is None else min(CAUTION, 1 - sure)
     n_effective = 1 / float((weights**2).sum()) / _effect_of(as_groups(groups, len(labels)), levels, labels)
+    if as_flag("by_grade", by_grade):
+        found = _by_grade(tables, matrices, record.replicates, caution)
+        each = [_thresholds(candidates, *one, n_effective, sure) for one in found]
+        return SetCalibration(np.stack(each), len(labels))
+    corrections = np.stack([correction_matrix(matrix) for matrix in matrices])[who]
+    variance = np.zeros(1) if sure is None else _row_variance(levels, labels, corrections, weights, candidates)
+    coverage = _coverage(tables, matrices, record.replicates, caution)
+    return SetCalibration(_thresholds(candidates, coverage, variance, 1.0, n_effective, sure), len(labels))
+
+
+def _thresholds(
+    candidates: Floats, coverage: Floats, variance: Floats, share: float, n_effective: float, sure: float | None
+) -> Floats:
+    """The lowest threshold that covers enough, for each step of confidence; where none does, 1, which takes all grades.
+
+    `variance` is that of a row's part in the coverage, `share` that of the rows which it is about.
+    """
     promised = np.arange(1, LEVELS + 1) / LEVELS
-    wanted = promised * (n_effective + 1) / n_effective
+    n_rows = max(n_effective * share, FEWEST)
+    # Split conformal prediction asks for (n + 1) / n times the confidence; weighted rows count by effective number.
+    wanted = promised * (n_rows + 1) / n_rows
     if sure is not None:
-        # As many standard errors more, of a share that is as promised, and of the corrected one below.
-        wanted = promised + ndtri(sure) * np.sqrt(promised * (1 - promised) / n_effective)
-    # The lowest threshold that covers enough; where none does, 1, which takes all grades.
+        wanted = np.maximum.accumulate(promised + ndtri(sure) * np.sqrt(promised * (1 - promised) / n_rows))
     position = np.searchsorted(_monotone(coverage), wanted - 1e-12)
-    if sure is not None:
-        corrections = np.stack([correction_matrix(matrix) for matrix in matrices])[who]
-        variance = _row_variance(levels, labels, corrections, weights, candidates)
+    if sure is not None:  # as many standard errors of a corrected share too, which are more than those of a plain one
         least = coverage - ndtri(sure) * np.sqrt(variance / n_effective)
         position = np.maximum(position, np.searchsorted(_monotone(least), promised - 1e-12))
-    return SetCalibration(np.append(candidates, 1.0)[position], len(labels))
+    return np.append(candidates, 1.0)[position]
+
+
+def _by_grade(
+    tables: Floats, matrices: Floats, replicates: Floats, caution: float
+) -> Iterator[tuple[Floats, Floats, float]]:
+    """Of each true grade, the share of its rows that are covered at each threshold, its variance, and its own share.
+
+    A row recorded as r counts ``C[r, k]`` times as one of grade k, which is right on average over the noise.
+    """
+    corrections = np.stack([correction_matrix(matrix) for matrix in matrices])
+    drawn = corrections[None] if len(matrices) > 1 else np.concatenate([corrections, *_inverses(replicates)])[:, None]
+    for grade in range(tables.shape[3]):
+        covered = np.einsum("tar,dar->dt", tables[..., grade], drawn[..., grade])
+        shares = np.maximum(covered[:, -1:], SMALLEST_SHARE)
+        coverage = (covered / shares)[0] if len(drawn) == 1 else np.quantile((covered / shares)[1:], caution, axis=0)
+        squares = np.einsum("tar,ar->t", tables[..., grade], corrections[..., grade] ** 2) / shares[0] ** 2
+        variance = (1 - 2 * coverage) * squares + coverage**2 * squares[-1]
+        yield coverage, np.maximum(variance, 0.0), float(shares[0, 0])
+
+
+def _inverses(replicates: Floats) -> list[Floats]:
+    """Inverses of the replicates that have one, at most `MOST_REPLICATES`."""
+    if not len(replicates):
+        return []
+    usable = replicates[np.linalg.cond(replicates) < SINGULAR_CONDITION][:MOST_REPLICATES]
+    return [np.linalg.inv(usable)] if len(usable) > 1 else []
 
 
 def _effect_of(groups: Ints | None, levels: Floats, labels: Ints) -> float:
@@ -234,6 +282,8 @@ def prediction_sets(
     checked = as_probabilities("probabilities", probabilities, len(names))
     mask = entry_levels(checked) <= calibration.threshold(confidence)
     low, high = mask.argmax(axis=1), len(names) - 1 - mask[:, ::-1].argmax(axis=1)
+    grades = np.arange(len(names))  # thresholds by grade may leave one out between two others
+    mask = (grades >= low[:, None]) & (grades <= high[:, None])
     return PredictionSets(names[low], names[high], mask, confidence)
 
 
@@ -286,9 +336,8 @@ def _coverage(tables: Floats, matrices: Floats, replicates: Floats, caution: flo
     ignored.
     """
     if len(replicates) and len(matrices) == 1:
-        usable = replicates[np.linalg.cond(replicates) < SINGULAR_CONDITION][:MOST_REPLICATES]
-        if len(usable) > 1:
-            coverages = np.einsum("trk,drk->dt", tables[:, 0], np.linalg.inv(usable), optimize=True)
+        for inverses in _inverses(replicates):
+            coverages = np.einsum("trk,drk->dt", tables[:, 0], inverses, optimize=True)
             return np.quantile(coverages, caution, axis=0)
     corrections = np.stack([correction_matrix(matrix) for matrix in matrices])
     return np.asarray(np.einsum("tark,ark->t", tables, corrections))
