@@ -57,10 +57,6 @@ class Blend:
     out_of_fold: Floats
     curves: Mapping[str, tuple[Sequence[float], ...]]
 
-    def probabilities(self, table: Table) -> Floats:
-        """Probability of each true class, shape (n_samples, n_classes)."""
-        return average(self.models, self.weights, table)
-
 
 def average(
     models: Mapping[str, tuple[Model, ...]], weights: Mapping[str, float], table: Table, n_jobs: int | None = 1
