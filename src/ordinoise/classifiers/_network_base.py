@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,25 +35,38 @@ CURVES = ("loss_curve", "validation_curve", "n_iter", "n_updates", "threshold_in
 """Fitted attributes, without the underscore at the end, that describe the training."""
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NetworkClassifierBase(OrdinalClassifierBase):
     """One score per sample, cut by thresholds; a learner adds `fit`, `_logits` and `_thresholds`."""
 
-    correction: str
-    loss: str
-    thresholds: str
-    hidden_layer_sizes: Any
-    learning_rate_init: float | str
-    weight_decay: float | str
-    batch_size: int | str
-    max_iter: int
-    validation_fraction: float
-    early_stopping: bool | str
-    tol: float
-    loss_curve_: list[float]
-    validation_curve_: list[float]
-    n_iter_: int
-    n_updates_: int
-    threshold_inversions_: int
+    loss_curve_: list[float] = field(init=False)
+    validation_curve_: list[float] = field(init=False)
+    n_iter_: int = field(init=False)
+    n_updates_: int = field(init=False)
+    threshold_inversions_: int = field(init=False)
+
+    noise: Any = None
+    correction: str = "forward"
+    loss: str = "cross_entropy"
+    thresholds: str = "ordered"
+    decision: Any = "median"
+    classes: Any = None
+    class_weight: Any = None
+    hidden_layer_sizes: Any = "auto"
+    activation: str = "relu"
+    learning_rate_init: float | str = "auto"
+    batch_size: int | str = "auto"
+    max_iter: int = 200  # the paper's
+    weight_decay: float | str = "auto"
+    decay_thresholds: bool = False
+    early_stopping: bool | str = "auto"
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
+    tol: float = 1e-4
+    shuffle: bool = True
+    random_state: Any = None
+    warm_start: bool = False
+    verbose: bool = False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,27 +70,25 @@ class Task:
         return self.validation is not None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class TorchClassifierBase(NetworkClassifierBase):
     """The data and the settings of a fit in the form of the PyTorch training loop; a learner adds `fit`."""
 
-    module: Any
-    class_weight: Any
-    estimate_with: str
-    activation: str
-    optimizer: Any
-    scheduler_step: str
-    decay_thresholds: bool
-    max_grad_norm: float | None
-    n_iter_no_change: int
-    shuffle: bool
-    standardize: bool | str
-    device: str
-    precision: str
-    num_workers: int
-    checkpoint_dir: Any
-    checkpoint_updates: int | None
-    warm_start: bool
-    module_: OrdinalModule
+    module_: OrdinalModule = field(init=False)
+
+    module: Any = field(default=None, kw_only=False)
+    estimate_with: str = "features"
+    optimizer: Any = None
+    scheduler: Any = None
+    scheduler_step: str = "epoch"
+    max_grad_norm: float | None = None
+    standardize: bool | str = "auto"
+    device: str = "auto"
+    precision: str = "float32"
+    num_workers: int = 0
+    callbacks: Any = ()
+    checkpoint_dir: Any = None
+    checkpoint_updates: int | None = None
 
     def _array_task(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, asdict, dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -31,7 +31,7 @@ from ordinoise.standardize import center_and_scale
 ARRAYS = {"center": "f8", "scale": "f8", "parameters": "f4", "first_moment": "f4", "second_moment": "f4"}
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class OrdinalMLPClassifier(NetworkClassifierBase):
     """An ordinal neural network that corrects for wrong labels, under a noise matrix that is given or estimated.
 
@@ -133,39 +133,11 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
 
     network_: Network = field(init=False)
     optimizer_state_: OptimizerState = field(init=False)
-    loss_curve_: list[float] = field(init=False)
-    validation_curve_: list[float] = field(init=False)
-    n_iter_: int = field(init=False)
-    n_updates_: int = field(init=False)
-    threshold_inversions_: int = field(init=False)
 
-    _: KW_ONLY
-    noise: Any = None
-    correction: str = "forward"
-    loss: str = "cross_entropy"
-    thresholds: str = "ordered"
-    decision: Any = "median"
-    classes: Any = None
-    class_weight: Any = None
-    hidden_layer_sizes: Any = "auto"
-    activation: str = "relu"
-    learning_rate_init: float | str = "auto"
-    batch_size: int | str = "auto"
-    max_iter: int = 200  # the paper's
-    weight_decay: float | str = "auto"
-    decay_thresholds: bool = False
     beta_1: float = 0.9
     beta_2: float = 0.999
     epsilon: float = 1e-8
-    early_stopping: bool | str = "auto"
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 10
-    tol: float = 1e-4
-    shuffle: bool = True
     standardize: bool = True
-    random_state: Any = None
-    warm_start: bool = False
-    verbose: bool = False
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, raters: Any = None, groups: Any = None) -> Self:
         """Learn from recorded labels.

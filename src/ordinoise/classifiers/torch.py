@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,14 +17,12 @@ from ordinoise.classifiers.saving import DAMAGE, Arrays, read_folder
 from ordinoise.decisions import as_decision
 
 if TYPE_CHECKING:
-    from ordinoise.learners.torch.heads import OrdinalModule
     from ordinoise.learners.torch.settings import Training, TrainingSettings
 
 CODE = ("module", "optimizer", "scheduler", "callbacks")  # parameters that no file can hold
 WEIGHT = "weight."
 
 
-@dataclass(eq=False, repr=False)
 class OrdinalTorchClassifier(TorchClassifierBase):
     """Any PyTorch module with ordered labels that may be wrong, as a scikit-learn classifier.
 
@@ -110,51 +107,8 @@ class OrdinalTorchClassifier(TorchClassifierBase):
     True
     """
 
-    module_: OrdinalModule = field(init=False)
-    optimizer_state_: dict[str, Any] | None = field(init=False)
-    loss_curve_: list[float] = field(init=False)
-    validation_curve_: list[float] = field(init=False)
-    n_iter_: int = field(init=False)
-    n_updates_: int = field(init=False)
-    threshold_inversions_: int = field(init=False)
-    best_iter_: int = field(init=False)
-
-    module: Any = None
-    _: KW_ONLY
-    noise: Any = None
-    correction: str = "forward"
-    loss: str = "cross_entropy"
-    thresholds: str = "ordered"
-    decision: Any = "median"
-    classes: Any = None
-    class_weight: Any = None
-    estimate_with: str = "features"
-    hidden_layer_sizes: Any = "auto"
-    activation: str = "relu"
-    optimizer: Any = None
-    scheduler: Any = None
-    scheduler_step: str = "epoch"
-    learning_rate_init: float | str = "auto"
-    batch_size: int | str = "auto"
-    max_iter: int = 200
-    weight_decay: float | str = "auto"
-    decay_thresholds: bool = False
-    max_grad_norm: float | None = None
-    early_stopping: bool | str = "auto"
-    validation_fraction: float = 0.1
-    n_iter_no_change: int = 10
-    tol: float = 1e-4
-    shuffle: bool = True
-    standardize: bool | str = "auto"
-    device: str = "auto"
-    precision: str = "float32"
-    num_workers: int = 0
-    callbacks: Any = ()
-    checkpoint_dir: Any = None
-    checkpoint_updates: int | None = None
-    random_state: Any = None
-    warm_start: bool = False
-    verbose: bool = False
+    optimizer_state_: dict[str, Any] | None
+    best_iter_: int
 
     def fit(
         self,
