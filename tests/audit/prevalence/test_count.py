@@ -106,6 +106,16 @@ def test_every_level_of_confidence_has_ends(confidence: float) -> None:
         assert 0 <= low <= high <= 1200
 
 
+def test_the_ceiling_is_that_of_all_rows_less_what_was_found() -> None:
+    """Once all rows that differ from their prediction are verified, the rest agrees with it, right or wrong."""
+    made = Made(DECAY, n_rows=300)
+    nothing, _ = made.count()
+    unlike = np.flatnonzero(made.chances.argmax(axis=1) != made.recorded)
+    found, _ = made.count(made.verdicts(unlike, "chosen"))
+    assert found.most_unlike == pytest.approx(nothing.most_unlike - made.is_wrong[unlike].sum())
+    assert found.left.high >= made.left(unlike)
+
+
 @pytest.mark.parametrize("n_chosen", [0, 30])
 def test_a_random_sample_gives_a_number_and_chances_that_sum_to_it(n_chosen: int) -> None:
     made = Made(DECAY)

@@ -117,7 +117,7 @@ def test_the_ends_are_those_of_the_literal_procedure(n_wrong: int) -> None:
     sample = sample_of(drawn, n_wrong)
     at, n_rows = np.unique(other, return_counts=True)
     found = wrong_by_sample(sample, at, n_rows, curve_of(sample, 1.0), 0.7)
-    ends = literal(drawn, sample.is_wrong, other, 0.7, 0.04)
+    ends = literal(drawn, sample.is_wrong, other, 0.7, 0.045)
     assert found.ends == pytest.approx((min(ends[0], found.value), max(ends[1], found.value)), abs=0.01)
     assert (found.low == 0) == (n_wrong == 0)
     assert (found.high == 400) == (n_wrong == 30)

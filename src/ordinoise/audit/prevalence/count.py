@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.prevalence.ceiling import most_by_chosen, most_unlike
@@ -47,7 +48,8 @@ class Count:
     floor : int
         At least so many are wrong if grades overlap with tails no heavier than t3; 0 if that is refuted.
     most_unlike : float
-        At most so many, if no grade is recorded as another one more often than as itself.
+        At most so many, if no grade is recorded as another one more often than as itself: the limit for all rows, less
+        the wrong ones that were found.
     most_by_chosen : float
         At most so many, if the chosen rows are wrong no less often than the rest; infinite without chosen rows, or
         where these do not look more suspicious than the rest.
@@ -135,7 +137,7 @@ class Table:
         is_random = self._of_rest(verdicts, verified, rest)
         chosen, error = verdicts.among(~is_random).tally, (1 - confidence) / 2
         floor = self._floor(verdicts, verified, rest, error)
-        unlike = most_unlike(rest.n_unlike, rest.n_rows, error, self.design_effect)
+        unlike = self._most_unlike(verdicts.tally, error)
         by_chosen, doubts = self._most_by_chosen(chosen, self._sums(verified, ~is_random), rest, error)
         high = min(unlike, by_chosen, rest.n_rows)
         if floor.is_refuted or floor.n_wrong > high:
@@ -167,6 +169,15 @@ class Table:
     def _sums(self, verified: Traits, some: NDArray[np.bool_]) -> Sums:
         """Sums over some of the verified rows."""
         return Sums.of(verified.among(np.flatnonzero(some)), *self.sums.records.shape)
+
+    def _most_unlike(self, verified: Tally, error: float) -> float:
+        """The ceiling of all wrong labels, less those that were found.
+
+        Not that of the rest alone: suspects are chosen for differing from their prediction, so the rest hardly does.
+        """
+        slips = int(binom.isf(error, verified.n_decided, verified.slip_rate)) if verified.slip_rate else 0
+        most = most_unlike(self.sums.n_unlike, self.sums.n_rows, error, self.design_effect)
+        return max(most - max(verified.n_wrong - slips, 0), 0.0)
 
     def _most_by_chosen(
         self, chosen: Tally, looked_at: Sums, rest: Sums, error: float

@@ -5,7 +5,7 @@ rows, made one standard error flatter for the interval. The level a is that unde
 sample is neither too large nor too small: given its rows, that number is Poisson-binomial. The ends of a give the ends
 of the sum over the unverified rows, and the chance of these rows is added in quadrature.
 
-A curve of the wrong shape moves the interval little, since the sample itself sets the level; a fifth of the error is
+A curve of the wrong shape moves the interval little, since the sample itself sets the level; a tenth of the error is
 kept for it. Rows are drawn singly, so that no group of rows widens the interval, however rows hang together: chance is
 in the draw. Where whole groups are drawn, the draws are fewer than the rows, by the design effect of the sample.
 """
@@ -29,8 +29,9 @@ SLOPE, SLOPE_SD = 1.2, 0.6
 """Prior of the slope. Oracle fits have .8 to 2.6 on simulated tables; from 60 random rows on the data outweigh it."""
 LEVEL, LEVEL_SD = -4.0, 5.0
 """Prior of the level in the regression for the slope, nearly flat: it keeps a sample without a wrong row finite."""
-KEPT = 0.2
-"""Part of the error that is kept for a curve of the wrong shape. A round number."""
+KEPT = 0.1
+"""Part of the error that is kept for a curve of the wrong shape. On 15 noisy worlds of `studies.truth` (1200 rows, 60
+and 120 random ones) .2 held in .977 and was 2 % wider, .1 held in .974, 0 in .971 and was 2 % narrower."""
 SMALLEST = 1e-12  # error that a confidence of one stands for
 LEAST, MOST = -200.0, 200.0
 """Levels that stand for no wrong row and for wrong rows alone."""
