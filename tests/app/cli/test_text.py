@@ -9,9 +9,7 @@ import polars as pl
 import pytest
 
 from app.cli.command import run
-from ordinoise import OrdinalClassifier
 from ordinoise.app.records.audit import read_record
-from ordinoise.classifiers.blend.table import Table
 
 pytestmark = pytest.mark.usefixtures("few_models")
 
@@ -61,21 +59,3 @@ def test_a_named_text_column_is_read_as_text_whatever_it_looks_like(reviews: Pat
     refused = run("noise", reviews, "--target", "stars", "--text", "stars")
     assert refused.err == "text must name columns with no other use, got 'stars'\n"
     assert "did you mean 'text'" in run("noise", reviews, "--target", "stars", "--text", "texts").err
-
-
-@pytest.mark.slow
-def test_the_texts_of_an_audit_are_counted_once_for_all_its_reasons(
-    reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counted, read = [], OrdinalClassifier.table_of
-
-    def watched(model: OrdinalClassifier, X: pl.DataFrame) -> Table:
-        counted.append(len(X))
-        return read(model, X)
-
-    monkeypatch.setattr(OrdinalClassifier, "table_of", watched)
-    noise = tmp_path / "noise.csv"
-    noise.write_text("0.8,0.1,0.1\n0.1,0.8,0.1\n0.1,0.1,0.8\n")
-    words = ("--target", "stars", "--ignore", "code", "--noise", noise, "--jobs", "1", "--out", tmp_path / "audit")
-    assert run("audit", reviews, *words).code == 0
-    assert sorted(counted)[-2:] == [min(counted), 160]  # besides, the words of the suspects

@@ -122,7 +122,25 @@ def _finish(tab: ReviewPage, audit: Path, wanted: dict[int, str | None], record:
 @pytest.mark.slow
 def test_the_page_writes_shares_as_the_reports_do(server: Server, context: BrowserContext, record: AuditRecord) -> None:
     tab = ReviewPage(context, server.address)
-    shares = [0, 1e-6, 0.0004, 0.0006, 0.0123, 0.05, 0.0996, 0.1, 0.126, 0.82, 0.9891, 0.991, 0.996, 0.9994, 0.9995, 0.9999, 1]
+    shares = [
+        0,
+        1e-6,
+        0.0004,
+        0.0006,
+        0.0123,
+        0.05,
+        0.0996,
+        0.1,
+        0.126,
+        0.82,
+        0.9891,
+        0.991,
+        0.996,
+        0.9994,
+        0.9995,
+        0.9999,
+        1,
+    ]
     script = "async (shares) => shares.map((await import('/static/dom.js')).percent)"
     assert tab.page.evaluate(script, shares) == [percent(share) for share in shares]
     assert tab.page.evaluate(script, [None]) == [NOTHING]
