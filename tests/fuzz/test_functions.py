@@ -44,6 +44,7 @@ UNDEFINED = {
     "ordered_classes",
     "kendall_tau",
     "evaluate_probabilities",
+    "grader_effects",  # of a grader who cannot be compared nothing is known
     "linear_weighted_kappa",
     "quadratic_weighted_kappa",
     "noise_corrected",
@@ -127,6 +128,12 @@ GOOD: dict[str, list[Any]] = {
     "undecided": [0, 3, [1, 2]],
     "probability_wrong": [RNG.random(N), np.zeros(N)],
     "n_checks": [5, 1, 50],
+    "groups": [None, list("aabbccddeeff"), np.arange(N)],
+    "graders": [list("ab" * 6), np.arange(N) % 3],
+    "features": [RNG.normal(size=(N, 2))],
+    "contrast": [None, np.arange(N) % 2 == 0],
+    "assurance": [None, 0.9],
+    "by_grade": [False, True],
 }
 WEIRD: list[Any] = [
     None, True, "", "text", b"bytes", -1, 0, 1, 2.5, 10**30, math.nan, math.inf, -math.inf, [], [[]], [None], [math.nan], ["a", "b"],

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ordinoise._sparse import is_sparse
-from ordinoise._validation import Floats
+from ordinoise._validation import Floats, complain
 from ordinoise.classifiers.blend.table import Filling, Reading, Table, sparse_table
-from ordinoise.columns.coding import Columns
+from ordinoise.columns.coding import Columns, is_frame
 
 N_CURVES = 150  # random cosines of the columns, so that the chance may bend; with N_DIRECTIONS chosen by no run
 N_DIRECTIONS = 50  # singular directions that stand for the n-grams of a text, or for a sparse matrix
@@ -31,10 +31,22 @@ def standardized_columns(features: Any, rng: np.random.Generator) -> Floats:
 def _table(features: Any) -> Table:
     if is_sparse(features):
         return sparse_table(features, Filling.of(np.empty((features.shape[0], 0)), ()))
-    X = features if hasattr(features, "shape") else np.asarray(features)
+    X = features if is_frame(features) else _array(features)
     columns = Columns.of(X, "auto", "auto")
     encoded = columns.encoded(X)
     return Table(encoded, Filling.of(encoded, columns.categories), Reading.of(columns.cells(X))[1])
+
+
+def _array(features: Any) -> Floats:
+    """An array of numbers, NaN where they are missing."""
+    try:
+        found = np.asarray(features)
+    except ValueError:  # rows of unequal length
+        found = np.empty(0, dtype=object)
+    if found.ndim != 2 or found.dtype.kind not in "biuf" or np.isinf(found.astype(np.float64)).any():
+        rule = "be a frame, a sparse matrix or an array of finite numbers of shape (n_samples, n_features)"
+        raise complain("features", rule, f"a {type(features).__name__} of {found.dtype}, shape {found.shape}")
+    return found.astype(np.float64)
 
 
 def _standardized(columns: Floats) -> Floats:
