@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ordinoise._text import percent
@@ -38,18 +39,28 @@ WIDTH = 680
 MOST_POINTS, MOST_CURVES, MOST_FINE = 200, 6, 12
 
 
+def row_axes(figure: Figure, names: Sequence[str], *, grid: bool = True) -> Axes:
+    """Axes with one line per name, the first on top."""
+    axis = figure.subplots()
+    remove_frame(axis)
+    axis.set_yticks(range(len(names)), names)
+    axis.set(ylim=(len(names) - 0.4, -0.6))
+    if grid:
+        axis.grid(axis="x", linewidth=0.6)
+        axis.set_axisbelow(True)
+    return axis
+
+
 def directions_chart(directions: Directions, classes: Sequence[str], alt: str) -> Chart:
     """Bars to the left for labels that are too low, to the right for those too high; one row per true grade."""
     names, places = [squeezed(name) for name in classes], np.arange(len(classes))
     with new_figure(WIDTH, 74 + 26 * len(classes)) as figure:
-        axis = figure.subplots()
-        remove_frame(axis)
+        axis = row_axes(figure, names, grid=False)
         axis.barh(places, -directions.too_low, height=0.62, color=ACCENT)
         axis.barh(places, directions.too_high, height=0.62, color=WRONG)
         axis.axvline(0, color=INK, linewidth=1)
         reach = 1.22 * max(directions.too_low.max(), directions.too_high.max(), 0.01)
-        axis.set(xlim=(-reach, reach), ylim=(len(classes) - 0.4, -0.6))
-        axis.set_yticks(places, names)
+        axis.set(xlim=(-reach, reach))
         axis.xaxis.set_visible(False)
         axis.spines["bottom"].set_visible(False)
         for place, low, high in zip(range(len(classes)), directions.too_low, directions.too_high, strict=True):
@@ -82,8 +93,7 @@ def scores_chart(scores: Mapping[str, CorrectedScore], alt: str) -> Chart:
     """One row per metric: the observed score as a ring, the corrected one as a dot with its interval."""
     names, places = list(scores), np.arange(len(scores))
     with new_figure(WIDTH, 84 + 30 * len(scores)) as figure:
-        axis = figure.subplots()
-        remove_frame(axis)
+        axis = row_axes(figure, [title_of(name) for name in names])
         observed = np.array([scores[name].observed for name in names])
         value = np.array([scores[name].value for name in names])
         low, high = (np.array([getattr(scores[name], end) for name in names]) for end in ("low", "high"))
@@ -100,10 +110,6 @@ def scores_chart(scores: Mapping[str, CorrectedScore], alt: str) -> Chart:
             zorder=4,
             label="on recorded grades",
         )
-        axis.set_yticks(places, [title_of(name) for name in names])
-        axis.set(ylim=(len(names) - 0.4, -0.6))
-        axis.grid(axis="x", linewidth=0.6)
-        axis.set_axisbelow(True)
         axis.xaxis.set_major_formatter(FuncFormatter(lambda mark, _: number(mark, 1)))
         figure.legend(
             loc="outside upper right", ncols=2, frameon=False, fontsize=11, labelcolor=MUTED, handletextpad=0.3

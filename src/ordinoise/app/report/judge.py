@@ -6,21 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 from matplotlib.axes import Axes
 
 import ordinoise
 from ordinoise._files import write_whole
+from ordinoise.app.report.charts import WIDTH, row_axes
 from ordinoise.app.report.page import rendered
-from ordinoise.app.report.svg import ACCENT, INK, MUTED, SURFACE, WRONG, Chart, chart, new_figure, remove_frame
+from ordinoise.app.report.svg import ACCENT, INK, MUTED, SURFACE, WRONG, Chart, chart, new_figure
 from ordinoise.app.report.words import counted, number, squeezed
 from ordinoise.displays.cells import MatrixTable, matrix_table
 from ordinoise.estimate import Estimate
 from ordinoise.scoring.judges import Judgment
 from ordinoise.scoring.judges.result import Difference, SystemScore
 
-# Width in pixels, and the most systems, pairs and matrices of systems on the page; chosen by eye on the page.
-WIDTH = 680
+# Most systems, pairs and matrices of systems on the page; chosen by eye on the page.
 MOST_SYSTEMS, MOST_PAIRS, MOST_MATRICES = 40, 60, 6
 SECTIONS = {
     "found": "What was found",
@@ -139,12 +138,8 @@ def _interval_chart(
 ) -> Chart:
     """A chart with one line per name."""
     with new_figure(WIDTH, 80 + height * len(names)) as figure:
-        axis = figure.subplots()
-        remove_frame(axis)
+        axis = row_axes(figure, names)
         draw(axis)
-        axis.set_yticks(np.arange(len(names)), names)
-        axis.set(ylim=(len(names) - 0.4, -0.6), xlabel=label)
+        axis.set(xlabel=label)
         axis.tick_params(axis="x", labelcolor=MUTED)
-        axis.grid(axis="x", linewidth=0.6)
-        axis.set_axisbelow(True)
         return chart(name, figure, alt, caption)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
-from ordinoise.app.report.charts import WIDTH
-from ordinoise.app.report.svg import ACCENT, PAGE, Chart, chart, new_figure, remove_frame
+from ordinoise.app.report.charts import WIDTH, row_axes
+from ordinoise.app.report.svg import ACCENT, PAGE, Chart, chart, new_figure
 from ordinoise.app.report.words import number
 from ordinoise.displays.raters import WIDTHS, draw_raters
 from ordinoise.estimate import Estimate
@@ -20,14 +20,10 @@ def agreement_chart(measures: Mapping[str, Estimate], titles: Mapping[str, str],
     places = np.arange(len(measures))
     value, low, high = np.array([(one.value, *one.ends) for one in measures.values()]).T
     with new_figure(WIDTH, 64 + 30 * len(measures)) as figure:
-        axis = figure.subplots()
-        remove_frame(axis)
+        axis = row_axes(figure, [titles[name] for name in measures])
         axis.hlines(places, low, high, color=ACCENT, linewidth=2)
         axis.scatter(value, places, s=60, color=ACCENT, zorder=3)
-        axis.set_yticks(places, [titles[name] for name in measures])
-        axis.set(xlim=(min(0.0, float(np.nanmin(low))) - 0.02, 1.02), ylim=(len(measures) - 0.4, -0.6))
-        axis.grid(axis="x", linewidth=0.6)
-        axis.set_axisbelow(True)
+        axis.set(xlim=(min(0.0, float(np.nanmin(low))) - 0.02, 1.02))
         axis.xaxis.set_major_formatter(FuncFormatter(lambda mark, _: number(mark, 1)))
         caption = "0 is chance and 1 is complete agreement, except for the last row, which is a plain share."
         return chart("agreement", figure, alt, caption)
