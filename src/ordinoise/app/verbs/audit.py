@@ -162,9 +162,7 @@ def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> 
             expected_distance=float(issues.expected_distance[at]),
             posterior=tuple(issues.posterior[at].tolist()),
             cells=cells[rank - 1],
-            contributions=why[rank - 1].columns,
-            words=why[rank - 1].words,
-            similar=why[rank - 1].similar,
+            **why[rank - 1],
         )
         for rank, (row, at) in enumerate(zip(rows, chosen, strict=True), start=1)
     )

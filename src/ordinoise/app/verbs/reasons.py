@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,17 +20,8 @@ MOST_REASONS, LEAST = 5, 0.1
 MOST_WORDS, LEAST_WORD = 12, 0.05
 
 
-@dataclass(frozen=True)
-class Why:
-    """Why one label is suspected, as in `Suspect`."""
-
-    columns: tuple[Contribution, ...]
-    words: tuple[WordContribution, ...]
-    similar: tuple[Similar, ...]
-
-
-def reasons_of(found: FileAudit, chosen: Ints, settled: Mapping[int, str]) -> list[Why]:
-    """Why each of the chosen labels is suspected; `chosen` are positions among the graded rows.
+def reasons_of(found: FileAudit, chosen: Ints, settled: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Why each of the chosen labels is suspected, as fields of `Suspect`; `chosen` are positions of graded rows.
 
     `settled` are the grades of rows that a review settled.
     """
@@ -47,7 +38,11 @@ def reasons_of(found: FileAudit, chosen: Ints, settled: Mapping[int, str]) -> li
     near = similar_rows(rows, chosen, embedded=embedded)
     words = word_contributions(model, table.features[chosen], toward, against, rows=chosen, table=rows.rows(chosen))
     return [
-        Why(_strongest(added.names, values, said), _strongest_words(said), _similar(found, neighbors, settled))
+        {
+            "contributions": _strongest(added.names, values, said),
+            "words": _strongest_words(said),
+            "similar": _similar(found, neighbors, settled),
+        }
         for values, said, neighbors in zip(added.values, words, near, strict=True)
     ]
 
