@@ -54,18 +54,17 @@ def show_consensus(found: Consensus, record: RatersRecord, out: Path) -> None:
 
 def sentences_of(found: Consensus) -> list[str]:
     """Number of unanimous items, of those decided by guessers, and of verified ones."""
-    lowest, highest = found.ends
-    alike = int(((lowest == highest) & ([len(ratings) > 1 for ratings in found.given])).sum())
-    confident = float(found.model.confidence_.mean())
+    from ordinoise.app.verbs.ratings_files import report_counts
+
+    counts = report_counts(found)
     sentences = [
-        f"{alike:,} of {len(lowest):,} items have the same grade from everybody; the consensus is expected to be right "
-        f"for {percent(confident)} of all items."
+        f"{counts.unanimous:,} of {len(found.table.items):,} items have the same grade from everybody; the consensus "
+        f"is expected to be right for {percent(counts.expected_right)} of all items."
     ]
-    by_guessers = int(found.model.by_guessers_.sum())
-    if by_guessers:
+    if counts.by_guessers:
         sentences.append(
-            f"{by_guessers:,} item{'s were' if by_guessers > 1 else ' was'} graded by nobody but raters who guess; see "
-            "the flags in consensus.csv."
+            f"{counts.by_guessers:,} item{'s were' if counts.by_guessers > 1 else ' was'} graded by nobody but "
+            "raters who guess; see the flags in consensus.csv."
         )
     if len(found.verified):
         sentences.append(f"{len(found.verified):,} verified grades were trusted.")
