@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +162,6 @@ def graded_frame(
         wanted |= _differing(frame[rows], names["item"], wanted)
     columns = tuple(find(frame.get_column(name), *role) for name, role in wanted.items())
     _check_features(frame, columns, rows, has_more=embeddings is not None)
-    check_no_copy(frame, target, columns, labels, rows)
     # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.
     made = features_of(frame, columns)
     texts = [made.get_column(one.name) for one in columns if one.role == "feature" and one.kind == "text"]
@@ -176,12 +175,12 @@ def graded_frame(
         messages = (f"{opened.note}.", *messages)
     if is_doubtful:
         messages = (f"the names of the columns look like a row of data; {NO_HEADER}.", *messages)
-    found = cautions(Path(path), frame, target, columns, labels, classes, rows)
-    return GradedTable(
-        Path(path), frame, target, classes, columns, rows, labels, made, messages, opened.digest, found,
-        names.get("item"), names.get("rater"), names.get("group"),
-        tuple(vectors.columns), others,
+    table = GradedTable(
+        Path(path), frame, target, classes, columns, rows, labels, made, messages, opened.digest, (),
+        names.get("item"), names.get("rater"), names.get("group"), tuple(vectors.columns), others,
     )  # fmt: skip
+    check_no_copy(table)
+    return replace(table, cautions=cautions(table))
 
 
 def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[Any]:

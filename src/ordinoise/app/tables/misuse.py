@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,6 +17,9 @@ from ordinoise._validation import Floats, Ints, complain
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.inference import as_text, nameless, typed
 from ordinoise.columns.names import listed
+
+if TYPE_CHECKING:
+    from ordinoise.app.tables.graded import GradedTable
 
 # Words for people and things that are told apart by name. A column so named is one of names only if it also has many
 # different values, most of them in several rows or each in one.
@@ -35,65 +37,65 @@ PERFECT, FEWEST, MOST_FOR_TREE = 0.98, 60, 5000
 MOST_CHECKED = 500  # columns; a round number, chosen by no run
 
 
-def check_no_copy(frame: pl.DataFrame, target: str, columns: Sequence[ColumnFindings], labels: Any, rows: Ints) -> None:
+def check_no_copy(table: GradedTable) -> None:
     """Refuse a feature that is the target itself or a recoding of it; only certain with three grades or more."""
-    ranks = np.unique(labels, return_inverse=True)[1]
+    ranks = np.unique(table.labels, return_inverse=True)[1]
     n_grades = int(ranks.max()) + 1
-    if n_grades < 3 or len(rows) < FEWEST:
+    if n_grades < 3 or len(table.rows) < FEWEST:
         return
-    for column in columns:
+    for column in table.columns:
         if column.role == "feature" and column.n_distinct == n_grades and column.n_missing == 0:
-            codes = _codes(frame.get_column(column.name)[rows])
+            codes = _codes(table.graded_cells(column.name))
             if len(np.unique(codes * n_grades + ranks)) == n_grades == int(codes.max()) + 1:
                 got, advice = f"{column.name!r}, which has one value for each grade", f"--ignore {column.name}"
-                raise complain("file", f"have no copy of {target!r} among its features", got, advice)
+                raise complain("file", f"have no copy of {table.target!r} among its features", got, advice)
 
 
-def cautions(
-    path: Path, frame: pl.DataFrame, target: str, columns: Sequence[ColumnFindings], labels: Any,
-    classes: Sequence[Any], rows: Ints,
-) -> tuple[str, ...]:  # fmt: skip
+def cautions(table: GradedTable) -> tuple[str, ...]:
     """Sentences on columns that should perhaps not be features."""
-    features = [column for column in columns if column.role == "feature"]
-    places = {grade: rank for rank, grade in enumerate(classes)}
-    ranks = np.array([places[grade] for grade in labels.tolist()])
+    features = [column for column in table.columns if column.role == "feature"]
+    places = {grade: rank for rank, grade in enumerate(table.classes)}
+    ranks = np.array([places[grade] for grade in table.labels.tolist()])
     checked = features[:MOST_CHECKED]
-    cells = {column.name: frame.get_column(column.name)[rows] for column in checked}
-    graders = [one.name for one in checked if _holds_grades(cells[one.name], one.name, target, ranks, classes)]
-    names = [one for one in features if one.name not in graders and _is_name(one, len(frame))]
-    found = list(_of_names(path, target, names, len(frame)))
+    graders = [one.name for one in checked if _holds_grades(table, one.name, ranks)]
+    names = [one for one in features if one.name not in graders and _is_name(one, table.frame.height)]
+    found = list(_of_names(table, names))
     if graders:
-        found.append(_of_graders(path, target, graders))
+        found.append(_of_graders(table, graders))
     others = [one for one in checked if one.name not in graders and one not in names and one.kind != "text"]
-    clear = [one.name for one in others if _gives_away(cells[one.name], one, ranks)]
+    clear = [one.name for one in others if _gives_away(table.graded_cells(one.name), one, ranks)]
     found += [
-        f"column {name!r} alone predicts {target!r} nearly perfectly; if it was made from the grade, --ignore {name}"
+        f"column {name!r} alone predicts {table.target!r} nearly perfectly; if it was made from the grade, "
+        f"--ignore {name}"
         for name in clear
     ]
     return tuple(found)
 
 
-def _of_names(path: Path, target: str, names: Sequence[ColumnFindings], n_rows: int) -> Iterator[str]:
+def _of_names(table: GradedTable, names: Sequence[ColumnFindings]) -> Iterator[str]:
     """Sentences on columns that name people or things."""
     raters, items = ([one.name for one in names if _has_word(one.name, words)] for words in (RATER_WORDS, ITEM_WORDS))
     if raters:
         columns = f"--item {(items or ['ITEM'])[0]} --rater {raters[0]}"
         yield (
             f"{listed([*items, *raters])} would be features, but look like names; if every row is one person's grade, "
-            f"use: ordinoise raters {path.name} {columns} --grade {target}; or add {columns} to this command"
+            f"use: ordinoise raters {table.path.name} {columns} --grade {table.target}; "
+            f"or add {columns} to this command"
         )
     for column in names:
         if not raters or column.name not in (*items, *raters):
             what = f"column {column.name!r} would be a feature, but looks like a name"
-            together = f"--group {column.name} keeps its rows together, " if column.n_distinct < n_rows else ""
+            together = (
+                f"--group {column.name} keeps its rows together, " if column.n_distinct < table.frame.height else ""
+            )
             yield f"{what} ({column.n_distinct:,} different values); {together}--ignore {column.name} skips it"
 
 
-def _of_graders(path: Path, target: str, names: Sequence[str]) -> str:
-    holds = "holds" if len(names) == 1 else "hold"
+def _of_graders(table: GradedTable, names: Sequence[str]) -> str:
+    target, holds = table.target, "holds" if len(names) == 1 else "hold"
     return (
         f"column{'s' * (len(names) > 1)} {listed(names)} {holds} grades on the scale of {target!r}; if these are other "
-        f"people's grades, use: ordinoise raters {path.name} --wide {','.join([target, *names])}; otherwise "
+        f"people's grades, use: ordinoise raters {table.path.name} --wide {','.join([target, *names])}; otherwise "
         + " ".join(f"--ignore {name}" for name in names)
         + " leaves them out"
     )
@@ -120,9 +122,9 @@ def _is_name(column: ColumnFindings, n_rows: int) -> bool:
     return column.n_distinct <= n_rows / REPEATED or column.n_distinct == n_rows
 
 
-def _holds_grades(column: pl.Series, name: str, target: str, ranks: Ints, classes: Sequence[Any]) -> bool:
+def _holds_grades(table: GradedTable, name: str, ranks: Ints) -> bool:
     """Whether a column has the grades of the target, nearly all of them, and agrees with it beyond chance."""
-    values = _typed(column)
+    values, target, classes = _typed(table.graded_cells(name)), table.target, table.classes
     if values.drop_nulls().n_unique() > len(classes):
         return False
     texts = as_text(values.cast(pl.Int64) if values.dtype.is_float() and _is_whole(values) else values)
