@@ -144,7 +144,7 @@ def _largest_in_one(size: int, drawn: int, wrong: int, error: float) -> int:
 
 
 def _largest_in_two(strata: Sequence[tuple[int, int, int]], error: float) -> int:
-    """The same for the weighted sum of two samples, in the worst case over the shares that they do not refute."""
+    """The largest number by the weighted sum of two samples, in the worst case over the shares they do not refute."""
     spent = error * NUISANCE
     ends = [(_smallest_in_one(*one, spent / 4), _largest_in_one(*one, spent / 4)) for one in strata]
     low, high = (sum(pair[at] for pair in ends) for at in (0, 1))

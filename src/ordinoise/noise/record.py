@@ -223,7 +223,7 @@ class Noise:
 
     @property
     def average(self) -> Self:
-        """The same with one matrix for all labels, `matrix`."""
+        """The noise with one matrix for all labels, `matrix`."""
         return self if self.per == "all" else replace(self, matrices=self.matrix, per="all", raters=(), counts=None)
 
     @property
@@ -285,7 +285,7 @@ class Noise:
         return None
 
     def seen_in(self, ranks: Ints, index: Ints | None = None) -> Self:
-        """The same, with missing counts and true-class shares filled in from these recorded labels."""
+        """The noise with missing counts and true-class shares filled in from these recorded labels."""
         counts, shares = self.counts, self.class_shares
         if index is not None and counts is None:
             counts = np.bincount(index, minlength=len(self.matrices)).astype(np.float64)

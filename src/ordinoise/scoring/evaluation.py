@@ -193,7 +193,7 @@ def evaluate_probabilities(
     confidence: float = 0.95,
     groups: Any = None,
 ) -> Evaluation:
-    """The same as :func:`evaluate`, from existing probabilities, such as out-of-fold ones.
+    """Every metric as :func:`evaluate` has it, from existing probabilities, such as out-of-fold ones.
 
     Parameters
     ----------

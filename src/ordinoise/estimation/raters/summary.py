@@ -66,7 +66,7 @@ class RaterSummary:
 
     @property
     def sentence(self) -> str:
-        """The same in words; a tendency is named if its interval excludes none."""
+        """The summary in words; a tendency is named if its interval excludes none."""
         name = "The typical rater" if self.rater is None else f"Rater {self.rater}"
         severity = _tendency(self.severity, "severe", "lenient", "neither severe nor lenient")
         centrality = _tendency(
