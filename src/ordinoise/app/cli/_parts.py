@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from ordinoise._validation import complain
 from ordinoise.app.cli._console import console, say, show_stage
 from ordinoise.app.cli._findings import print_json
 from ordinoise.app.verbs.request import PredictionRequest
-
-
-def refuse_for_parts(**options: Any) -> None:
-    """Refuse options that need all rows at once."""
-    odd = next((name for name, value in options.items() if value), None)
-    if odd is not None:
-        raise complain(odd.replace("_", "-"), "be left out for several Parquet files", str(options[odd]))
 
 
 def refuse_scheduler(scheduler: str | None) -> None:
@@ -27,9 +19,10 @@ def refuse_scheduler(scheduler: str | None) -> None:
 
 def predict_several(request: PredictionRequest, out: Path | None, *, is_json: bool) -> None:
     """Grade a folder of Parquet files, and print what was written."""
+    from ordinoise.app.out_of_core.files import refuse_in_parts
     from ordinoise.app.out_of_core.prediction import predict_parts
 
-    refuse_for_parts(no_header=request.no_header, embeddings=request.embeddings, text_model=request.text_model)
+    refuse_in_parts("", no_header=request.no_header, embeddings=request.embeddings, text_model=request.text_model)
     if out is None:
         raise complain("out", "name a new folder for the grades of several Parquet files", "none")
     unseen: list[str] = []

@@ -40,11 +40,11 @@ def audit(
     from ordinoise._validation import as_count
     from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
     from ordinoise.app.cli._findings import print_record, show_noise, show_suspects
-    from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
+    from ordinoise.app.cli._parts import refuse_scheduler
 
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
-    from ordinoise.app.out_of_core.files import is_read_in_parts
+    from ordinoise.app.out_of_core.files import is_read_in_parts, refuse_in_parts
     from ordinoise.app.rounds.history import history_for
     from ordinoise.app.verbs.audit import TASKS, audit_file
 
@@ -52,7 +52,7 @@ def audit(
     if is_read_in_parts(request.file, request.scheduler):
         from ordinoise.app.out_of_core.verbs import LABELS, audit_parts
 
-        refuse_for_parts(reviewed=reviewed, label_studio=label_studio)
+        refuse_in_parts(reviewed=reviewed, label_studio=label_studio)
         labels = LABELS
         _, record = audit_parts(
             request, out, n_suspects=suspects, excel_safe=excel_safe, on_table=show, on_stage=show_stage(is_quiet=json)

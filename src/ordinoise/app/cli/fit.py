@@ -25,10 +25,10 @@ def fit(
     from ordinoise._files import refuse_existing
     from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
     from ordinoise.app.cli._findings import print_record, show_noise, show_scores
-    from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
+    from ordinoise.app.cli._parts import refuse_scheduler
 
     refuse_existing("out", out)
-    from ordinoise.app.out_of_core.files import is_read_in_parts
+    from ordinoise.app.out_of_core.files import is_read_in_parts, refuse_in_parts
     from ordinoise.app.report.action import baseline_of
     from ordinoise.app.rounds.history import history_for
     from ordinoise.app.verbs.model import fit_file
@@ -37,7 +37,7 @@ def fit(
     if is_read_in_parts(request.file, request.scheduler):
         from ordinoise.app.out_of_core.verbs import fit_parts
 
-        refuse_for_parts(reviewed=reviewed)
+        refuse_in_parts(reviewed=reviewed)
         found, record = fit_parts(request, out, on_table=show, on_stage=show_stage(is_quiet=json))
     else:
         refuse_scheduler(request.scheduler)

@@ -20,8 +20,8 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
     """
     from ordinoise.app.cli._console import console, show_stage, show_table
     from ordinoise.app.cli._findings import print_json, show_finding
-    from ordinoise.app.cli._parts import refuse_for_parts, refuse_scheduler
-    from ordinoise.app.out_of_core.files import is_read_in_parts
+    from ordinoise.app.cli._parts import refuse_scheduler
+    from ordinoise.app.out_of_core.files import is_read_in_parts, refuse_in_parts
     from ordinoise.app.rounds.history import history_for
     from ordinoise.app.verbs.fit import estimate
     from ordinoise.finding import finding_of
@@ -30,7 +30,7 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
     if is_read_in_parts(request.file, request.scheduler):
         from ordinoise.app.out_of_core.verbs import estimate_parts
 
-        refuse_for_parts(reviewed=reviewed)
+        refuse_in_parts(reviewed=reviewed)
         table, found = estimate_parts(request, on_table=show, on_stage=show_stage(is_quiet=json))
     else:
         refuse_scheduler(request.scheduler)

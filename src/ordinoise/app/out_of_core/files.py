@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -56,6 +57,16 @@ def is_read_in_parts(path: Path, scheduler: str | None = None) -> bool:
         return scheduler is not None and is_folder(path)
     found = parts_of(parquet_files(path))
     return found.n_rows > limit(MAX_ROWS, IN_MEMORY_ROWS) or found.n_bytes > most_bytes()
+
+
+AT_ONCE = f"{MAX_ROWS} is the most rows that are read at once, if they fit into memory"
+
+
+def refuse_in_parts(advice: str = AT_ONCE, **options: Any) -> None:
+    """Refuse options that need all rows at once."""
+    odd = next((name for name, value in options.items() if value), None)
+    if odd is not None:
+        raise complain(odd.replace("_", "-"), "be left out for a table in parts", repr(str(options[odd])), advice)
 
 
 def parts_of(files: Sequence[Path]) -> Parts:

@@ -14,7 +14,7 @@ import polars as pl
 
 from ordinoise._plain import of_plain
 from ordinoise._validation import Floats, Ints, complain
-from ordinoise.app.out_of_core.files import Part, parts_of
+from ordinoise.app.out_of_core.files import Part, parts_of, refuse_in_parts
 from ordinoise.app.out_of_core.plan import N_FOLDS, Labelled, Plan, scores_at, write_arrays
 from ordinoise.app.out_of_core.survey import (
     SampleTable,
@@ -265,13 +265,11 @@ def held_out_probabilities(known: Surveyed, learned: Learned, rows: Rows, folder
 def check_options(request: Request) -> None:
     """Refuse bad options, and those that need all rows at once."""
     check_request(request)
-    if request.learner not in ("auto", "boosting"):
-        raise complain("learner", "be auto or boosting for several Parquet files", repr(request.learner))
-    options = {"embeddings": request.embeddings, "text-model": request.text_model, "item": request.item,
-               "text": request.text, "image": request.image}  # fmt: skip
-    odd = next((name for name, value in options.items() if value), None)
-    if odd is not None:
-        raise complain(odd, "be left out for several Parquet files", repr(str(options[odd])))
+    is_other = request.learner not in ("auto", "boosting")
+    refuse_in_parts(
+        learner=request.learner if is_other else None, embeddings=request.embeddings, text_model=request.text_model,
+        item=request.item, text=", ".join(request.text), image=", ".join(request.image),
+    )  # fmt: skip
 
 
 def union_of(known: Surveyed, more: Sequence[pl.DataFrame], rows: Ints) -> tuple[pl.DataFrame, Ints]:
