@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.clusters import correlation_within, design_effect, in_errors, record_correlation, standard_error
+from ordinoise.clusters import (
+    correlation_within,
+    design_effect,
+    effect_on_records,
+    in_errors,
+    record_correlation,
+    standard_error,
+)
 from ordinoise.levels import class_probabilities
 
 
@@ -55,3 +62,14 @@ def test_records_of_a_group_that_are_one_record_count_once_and_independent_ones_
     torn = rng.permutation(groups)
     assert record_correlation(np.repeat(chances, 4, axis=0), np.repeat(ranks, 4), torn) < 0.05
     assert record_correlation(chances, ranks, None) == 0
+
+
+def test_a_sample_that_tears_groups_shows_the_design_effect_of_the_whole() -> None:
+    rng = np.random.default_rng(2)
+    chances = class_probabilities(2 * rng.uniform(-3, 3, size=(3000, 1)) + np.array([2.0, 0.0, -2.0]))
+    ranks = (rng.random((3000, 1)) > chances.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    groups = np.repeat(np.arange(3000), 4)
+    some = rng.permutation(12_000)[:4000]
+    found = effect_on_records(chances[groups[some]], ranks[groups[some]], groups[some], 12_000)
+    assert found == pytest.approx(4, abs=0.25)
+    assert effect_on_records(chances[groups], ranks[groups], groups, 12_000) == pytest.approx(4)

@@ -65,6 +65,15 @@ def design_effect(correlation: float, groups: Ints | None, weights: Floats | Non
     return 1 + correlation * max(size - 1, 0.0)
 
 
+def effect_on_records(probabilities: Floats, ranks: Ints, groups: Ints | None, n_rows: int) -> float:
+    """Design effect on counts of `n_rows` records, of which these are a random sample with its predictions.
+
+    A group has as many rows more in the whole than in the sample as there are rows more, on average.
+    """
+    effect = design_effect(record_correlation(probabilities, ranks, groups), groups)
+    return 1 + (effect - 1) * n_rows / len(ranks)
+
+
 def effect_on_mean(values: Floats, groups: Ints | None) -> float:
     """Variance of the mean of these values, in units of that of independent ones; at least one."""
     return design_effect(correlation_within(values[:, None], groups), groups)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.posterior import posterior
-from ordinoise.clusters import design_effect, record_correlation
+from ordinoise.clusters import effect_on_records
 from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.estimation.score.likelihood import MODEL_ERROR
 from ordinoise.finding import Finding
@@ -101,8 +101,8 @@ def wrong_count(
     if len(recorded) == 0:
         return counted(0.0, 0.0, 0, confidence)
     wrong = _probability_wrong(probabilities, recorded, noise.matrix)
-    correlation = record_correlation(probabilities @ noise.matrix, recorded, groups)
-    variance = float((wrong * (1 - wrong)).sum()) * design_effect(correlation, groups)
+    effect = effect_on_records(probabilities @ noise.matrix, recorded, groups, len(recorded))
+    variance = float((wrong * (1 - wrong)).sum()) * effect
     variance += matrix_variance(probabilities, recorded, noise)
     return counted(float(wrong.sum()), variance, len(recorded), confidence)
 

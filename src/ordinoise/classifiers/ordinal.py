@@ -305,6 +305,7 @@ class OrdinalClassifier(TableClassifierBase):
         curves: Sequence[Sequence[float]] = (),
         reading: Reading | None = None,
         name: str = TREES,
+        groups: Ints | None = None,
     ) -> Self:
         """A fitted classifier of trees that were grown elsewhere, such as on parts of a table.
 
@@ -328,6 +329,8 @@ class OrdinalClassifier(TableClassifierBase):
             Losses of the held-out rows of each model; how text is read.
         name : str
             What the models are; "class shares" if they have no trees.
+        groups : int array of shape (n_samples,), optional
+            Numbers from 0; rows of one group are not independent, which widens the intervals of scores.
         """
         model = cls("boosting", **parameters)
         model._checked_features(X, reset=True)
@@ -343,7 +346,8 @@ class OrdinalClassifier(TableClassifierBase):
             )
         )  # fmt: skip
         some = evenly(len(ranks))
-        model._keep_out_of_fold(answered[some], ranks[some], None, np.ones(len(ranks[some])))
+        together = None if groups is None else groups[some]
+        model._keep_out_of_fold(answered[some], ranks[some], None, np.ones(len(ranks[some])), together)
         model.training_facts_["recorded_counts"] = recorded_counts.tolist()
         return model
 

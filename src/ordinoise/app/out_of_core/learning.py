@@ -112,6 +112,11 @@ def rows_in(known: Surveyed, folder: Path, sample: pl.DataFrame, rows: Ints) -> 
     return Rows(known.table(sample, rows), features, kept)
 
 
+def groups_of(plan: Plan, labelled: Labelled) -> Ints | None:
+    """The number of each row's group, from 0; None where no groups are named."""
+    return None if plan.group is None else np.unique(labelled.keys, return_inverse=True)[1]
+
+
 def survey_of(request: Request, work: Work, on_table: OnTable) -> tuple[Surveyed, Rows]:
     """One pass over the parts; writes the plan and the sample for the workers."""
     found = parts_of(parquet_files(request.file))
@@ -208,7 +213,7 @@ class Course:
             cells, counts, probabilities, labelled.ranks,
             features=_filled(self.rows.features.held_out(labelled.folds)),
             prior_rate=self.known.request.prior_rate, random_state=self.known.request.seed,
-            groups=None if plan.group is None else np.unique(labelled.keys, return_inverse=True)[1],
+            groups=groups_of(plan, labelled),
         )  # fmt: skip
         return found, curves, evidence
 

@@ -20,6 +20,7 @@ from ordinoise.app.out_of_core.learning import (
     Rows,
     Surveyed,
     check_options,
+    groups_of,
     held_out_probabilities,
     rows_in,
     survey_of,
@@ -47,6 +48,7 @@ from ordinoise.classifiers.blend.evidence import as_answered
 from ordinoise.classifiers.blend.models import Model, TreesModel
 from ordinoise.classifiers.blend.scored import ScoredModel
 from ordinoise.classifiers.ordinal import TREES
+from ordinoise.clusters import effect_on_records
 from ordinoise.noise import Noise
 
 LABELS = "labels.parquet"
@@ -141,20 +143,24 @@ def _found(request: Request, work: Work, labels: Path, n_suspects: int, on_table
         for number in range(len(known.plan.parts))
     ]
     sums = work.done(tasks, f"judging {known.plan.n_graded:,} labels")
-    count = _count(noise, known.plan.n_graded, posteriors.true(probabilities), ranks, sums)
+    groups = groups_of(known.plan, rows.labelled)
+    count = _count(noise, known.plan.n_graded, posteriors.true(probabilities), ranks, sums, groups)
     suspects = read_suspects(work.folder, len(tasks), n_suspects)
     both = rows_in(known, work.folder, *union_of(known, *suspects))
     model = _model(known, learned, both, work.folder)
     return PartsAudit(request, both.table, model, training_rows(request, both.table, None), posteriors, count)
 
 
-def _count(noise: Noise, n_graded: int, true: Floats, ranks: Ints, sums: list[Any]) -> WrongCount | None:
+def _count(
+    noise: Noise, n_graded: int, true: Floats, ranks: Ints, sums: list[Any], groups: Ints | None
+) -> WrongCount | None:
     """How many labels are wrong: expected over all rows, its variance over matrices from the sample."""
     if noise.source == "too few rows":
         return None
     if not is_believed(noise):
         return wrong_range(noise, n_graded, CONFIDENCE)
     value, variance = (sum(one[what] for one in sums) for what in ("wrong", "variance"))
+    variance *= effect_on_records(true @ noise.matrix, ranks, groups, n_graded)
     of_matrix = matrix_variance(true, ranks, noise)
     return counted(value, variance + of_matrix * (n_graded / len(ranks)) ** 2, n_graded, CONFIDENCE)
 
@@ -175,5 +181,5 @@ def _model(known: Surveyed, learned: Learned, rows: Rows, folder: Path) -> Ordin
         parameters, models, learned.noise, rows.table.features, plan.columns, ranks=rows.labelled.ranks,
         folds=rows.labelled.folds, out_of_fold=held_out_probabilities(known, learned, rows, folder),
         recorded_counts=np.array(plan.recorded_counts), curves=learned.curves, reading=reading,
-        name=CLASS_SHARES if learned.name == CLASS_SHARES else TREES,
+        name=CLASS_SHARES if learned.name == CLASS_SHARES else TREES, groups=groups_of(plan, rows.labelled),
     )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ordinoise._validation import Floats, Ints, as_count, as_generator
-from ordinoise.clusters import design_effect, record_correlation
+from ordinoise.clusters import effect_on_records
 from ordinoise.estimation._networks import recorded_probabilities
 from ordinoise.estimation.base import NoiseEstimator
 from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
@@ -197,10 +197,7 @@ def noise_from_counts(
         return _too_few(probabilities, ranks)
     rng = as_generator(random_state)
     bins, at = cells.binned(counts)
-    # Groups have as many rows more in the whole table as it has more rows than the sample, on average.
-    correlation = record_correlation(probabilities, ranks, groups)
-    effect = 1 + (design_effect(correlation, groups) - 1) * counts.sum() / len(ranks)
-    bins = bins.with_counts(bins.counts / effect)
+    bins = bins.with_counts(bins.counts / effect_on_records(probabilities, ranks, groups, int(counts.sum())))
     fit = binned_likelihood(bins, at[cells.of(probabilities)], prior_rate=prior_rate)
     return _noise_of(fit, probabilities, ranks, features, groups, rng)
 
