@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ordinoise.app.review.decisions import events_in
 from ordinoise.app.review.settled import settled_rows
 from ordinoise.app.rounds.history import check_same, history_in
 from ordinoise.app.tables import read_stored, read_text, write_table
-from ordinoise.app.verbs.audit import LABELS
+from ordinoise.app.verbs.audit import LABELS, frame_with_cells
 from ordinoise.app.verbs.labels import probability_column
 from ordinoise.audit.certificate import spot_check_sample
 from ordinoise.audit.gain import rating_gain, verification_gain
@@ -178,21 +179,7 @@ def _suspects(record: AuditRecord, labels: pl.DataFrame) -> tuple[Suspect, ...]:
 
 def _plan_frame(record: AuditRecord | RatersRecord, plan: Plan) -> pl.DataFrame:
     """The rows for people: their numbers or names, whom to ask, the gain, and their cells; no grade is given away."""
-    is_ratings = isinstance(record, RatersRecord)
-    columns: dict[str, list[object]] = {
-        "item" if is_ratings else "row": [getattr(one, "item" if is_ratings else "row") for one in plan.rows]
-    }
-    if plan.asked:
-        columns["ask"] = list(plan.asked)
-    if plan.gains:
-        columns["gain"] = list(plan.gains)
-    texts: dict[str, type[pl.String]] = {name: pl.String for name in ("item", "ask") if name in columns}
-    for at, column in enumerate(record.columns):
-        if column.role == "target":
-            continue
-        name = column.name
-        while name in columns:
-            name += "_"
-        columns[name] = [one.cells[at] for one in plan.rows]
-        texts[name] = pl.String
-    return pl.DataFrame(columns, schema_overrides=texts)
+    name = "item" if isinstance(record, RatersRecord) else "row"
+    columns: dict[str, Sequence[object]] = {name: [getattr(one, name) for one in plan.rows]}
+    columns |= {name: listed for name, listed in (("ask", plan.asked), ("gain", plan.gains)) if listed}
+    return frame_with_cells(columns, record, plan.rows, has_target=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ import polars as pl
 import ordinoise
 from ordinoise._files import new_folder, unfinished_folder, write_whole
 from ordinoise.app.records.audit import AuditRecord, Suspect, write_record
+from ordinoise.app.records.subject import Subject
 from ordinoise.app.rounds.history import History
 from ordinoise.app.tables import GradedTable, format_of, import_tasks, suggested_tasks, write_table
 from ordinoise.app.verbs.fit import FileAudit, learn
@@ -26,6 +27,7 @@ from ordinoise.audit.posterior import Posterior
 if TYPE_CHECKING:
     from ordinoise.app.report import Findings
 
+NUMBERS = ("row", "probability_wrong", "expected_distance", "gain")
 LABELS, SUSPECTS, REPORT, TASKS = "labels.csv", "suspects.csv", "report.html", "label-studio.json"
 # If the columns say nothing, nothing is suspected by chance. A label is a suspect if another grade is suggested and it
 # is more likely wrong than right, or among the first few; the counts are round numbers, chosen by no run.
@@ -169,18 +171,23 @@ def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> 
 
 
 def suspect_frame(record: AuditRecord) -> pl.DataFrame:
-    """The suspects with the cells of their rows; a column with one of our names gets an underscore appended."""
-    ours: tuple[str, ...] = ("row", "recorded", "suggested", "probability_wrong", "expected_distance")
+    """The suspects with the cells of their rows."""
+    ours = ("row", "recorded", "suggested", "probability_wrong", "expected_distance")
     columns = {name: [getattr(suspect, name) for suspect in record.suspects] for name in ours}
-    columns |= reasons_in_words(record)
-    ours = tuple(columns)
-    for at, column in enumerate(record.columns):
-        name = column.name
-        while name in columns:
-            name += "_"
-        columns[name] = [suspect.cells[at] for suspect in record.suspects]
-    numbers = {"row", "probability_wrong", "expected_distance"}
-    texts = {name: pl.String for name in columns if name not in numbers}
+    return frame_with_cells(columns | reasons_in_words(record), record, record.suspects)
+
+
+def frame_with_cells(
+    ours: Mapping[str, Sequence[object]], subject: Subject, rows: Sequence[Suspect], *, has_target: bool = True
+) -> pl.DataFrame:
+    """Columns about rows, and after them the cells of the rows; one with a name of ours gets an underscore appended."""
+    columns, texts = dict(ours), {name: pl.String for name in ours if name not in NUMBERS}
+    for at, column in enumerate(subject.columns):
+        if has_target or column.role != "target":
+            name = column.name
+            while name in columns:
+                name += "_"
+            columns[name], texts[name] = [one.cells[at] for one in rows], pl.String
     return pl.DataFrame(columns, schema_overrides=texts)
 
 
