@@ -23,7 +23,7 @@ from pathlib import Path
 from random import Random
 from typing import IO
 
-from tools.fuzz import doors, folders, readers, rounds
+from tools.fuzz import doors, folders, paths, readers, rounds
 from tools.fuzz.seeds import corpus, write_seeds
 
 ROOT = Path(__file__).parents[2]
@@ -36,9 +36,10 @@ READERS: dict[str, type[readers.Reader]] = {
     "trees": folders.TreesReader, "task": folders.TaskReader, "checkpoint": folders.CheckpointReader,
     "decisions": folders.DecisionsReader, "results": folders.ResultsReader, "request": doors.RequestReader,
     "socket": doors.SocketReader, "verbs": doors.VerbReader, "learn": doors.LearnReader,
-    "tasks": rounds.TasksReader, "rounds": rounds.RoundsReader,
+    "tasks": rounds.TasksReader, "rounds": rounds.RoundsReader, "names": paths.NamesReader, "console": paths.ConsoleReader,
+    "settled": paths.SettledReader, "replaced": paths.ReplacedReader,
 }  # fmt: skip
-WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "parts", "feather", "excel", "lines", "tasks", "matrix", "embeddings", "svmlight", "audit", "noise", "decisions", "results", "request", "socket")  # fmt: skip
+WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "parts", "feather", "excel", "lines", "tasks", "matrix", "embeddings", "svmlight", "audit", "noise", "decisions", "results", "request", "socket", "names", "settled", "replaced")  # fmt: skip
 OUTCOMES = ("refused", "accepted", "traceback", "crash", "hang", "lost")
 MOST_MEMORY = 12 * 2**30  # bytes of address space, far above what an input needs; a round number, chosen by no run
 SECONDS_TO_START = 300.0

@@ -22,7 +22,7 @@ from ordinoise.app.rounds.next import plan_next
 from ordinoise.app.tables import read_text
 
 N_ROWS, N_SUSPECTS = 24, 6
-N_EXAMPLES = int(os.environ.get("ORDINOISE_EXAMPLES", "15"))
+N_EXAMPLES = int(os.environ.get("ORDINOISE_EXAMPLES", "8"))
 """Runs of the machine; more of them find rarer orders."""
 PEOPLE, TABS = ("Ann", "Bob"), 2
 

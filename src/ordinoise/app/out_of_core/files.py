@@ -15,7 +15,7 @@ from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names
 from ordinoise.app.tables.folder import check_same_columns, is_folder, parquet_files
 from ordinoise.app.tables.reader import FAILURES
-from ordinoise.app.tables.source import CELL_BYTES, check_size, limit, most_bytes
+from ordinoise.app.tables.source import CELL_BYTES, as_file, check_size, limit, most_bytes
 from ordinoise.app.tables.trial import damaged, stored_size
 from ordinoise.columns.refusals import is_sentence
 
@@ -95,7 +95,7 @@ def _parts_of(files: tuple[Path, ...], _: str) -> Parts:
 def _shape(file: Path) -> tuple[tuple[str, ...], int, int]:
     """Names of the columns, rows and bytes; every value is read once, by a process that may die of it."""
     try:
-        with file.open("rb") as opened:
+        with as_file(file).open("rb") as opened:
             n_rows, _, n_bytes = stored_size(file, opened, "parquet", is_whole=False) or (None, 0, 0)
             opened.seek(0)
             lazy = pl.scan_parquet(opened)
