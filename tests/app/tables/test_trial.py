@@ -171,3 +171,15 @@ def test_a_module_in_the_current_folder_is_not_imported(tmp_path: Path, monkeypa
     assert _size(tmp_path / "a.parquet") == (2, 1)
     assert not (tmp_path / "ran").exists()
     trial._end_ours()
+
+
+def test_a_file_is_read_after_a_damaged_one_under_a_small_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged file makes the process load pyarrow, whose address space was counted as that of the next file."""
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    with pytest.raises(ValueError, match="be a complete Parquet file"):
+        _size(tmp_path / "damaged.parquet")
+    pl.DataFrame({"a": [1, 2]}).write_parquet(tmp_path / "a.parquet")
+    monkeypatch.setenv("ORDINOISE_MAX_BYTES", "100000")
+    assert _size(tmp_path / "a.parquet") == (2, 1)

@@ -40,12 +40,11 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print is no answer
     _limit("RLIMIT_CORE", 0)
     _warm_up()
-    base = _address_space()
-    answers.write(json.dumps({"has_memory_limit": sys.platform == "linux" and base > 0}) + "\n")
+    answers.write(json.dumps({"has_memory_limit": sys.platform == "linux" and _address_space() > 0}) + "\n")
     jobs = _jobs_on_a_socket() if sys.platform != "win32" else _jobs_on_a_pipe()
     for job, file in jobs:
         with file:
-            answers.write(json.dumps(_answer(job, file, base)) + "\n")
+            answers.write(json.dumps(_answer(job, file)) + "\n")
 
 
 def _jobs_on_a_pipe() -> Iterator[tuple[Job, IO[bytes]]]:
@@ -76,10 +75,10 @@ def _warm_up() -> None:
     pl.scan_parquet(content).select(pl.all().last()).collect(engine="streaming")
 
 
-def _answer(job: Job, file: IO[bytes], base: int) -> dict[str, Any]:
+def _answer(job: Job, file: IO[bytes]) -> dict[str, Any]:
     """Rows, columns and bytes of the values, as far as they are within the limits."""
     begun = sum(os.times()[:2])
-    _limit("RLIMIT_AS", base + job["memory"])
+    _limit("RLIMIT_AS", _address_space() + job["memory"])  # a job before may have loaded pyarrow
     _limit("RLIMIT_CPU", int(begun) + job["seconds"])
     try:
         file.seek(0)
