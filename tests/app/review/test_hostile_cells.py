@@ -85,9 +85,13 @@ def _hostile(folder: Path) -> AuditRecord:
         replace(column, name=name.replace("\0", ""), note=name)  # a file with the character 0 is no table
         for column, name in zip(record.columns, PAYLOADS[::-1], strict=False)
     )
+    target = [column.role for column in columns].index("target")
     cells = [
-        tuple(PAYLOADS[(3 * place + at) % len(PAYLOADS)] for at in range(len(columns)))
-        for place in range(len(record.suspects))
+        tuple(
+            named[suspect.recorded] if at == target else PAYLOADS[(3 * place + at) % len(PAYLOADS)]
+            for at in range(len(columns))
+        )
+        for place, suspect in enumerate(record.suspects)
     ]
     suspects = tuple(
         replace(
@@ -101,14 +105,19 @@ def _hostile(folder: Path) -> AuditRecord:
         )
         for suspect, own in zip(record.suspects, cells, strict=True)
     )
-    rows = source.read_bytes().partition(b"\r\n")[2].decode()
+    with source.open(newline="") as file:
+        rows = [[*row[:target], named[row[target]], *row[target + 1 :]] for row in list(csv.reader(file))[1:]]
     with source.open("w", newline="") as file:
-        csv.writer(file).writerow(column.name for column in columns)
-        file.write(rows)
+        csv.writer(file).writerows([[column.name for column in columns], *rows])
     digest = hashlib.sha256(source.read_bytes()).hexdigest()
-    [target] = [column.name for column in columns if column.role == "target"]
     hostile = replace(
-        record, source=str(source), digest=digest, target=target, classes=GRADES, columns=columns, suspects=suspects
+        record,
+        source=str(source),
+        digest=digest,
+        target=columns[target].name,
+        classes=GRADES,
+        columns=columns,
+        suspects=suspects,
     )
     write_record(folder / "audit", hostile)
     return read_record(folder / "audit")
