@@ -231,7 +231,7 @@ def _task(number: int, grade: int | None, kind: str) -> dict[str, Any]:
     result_type = "rating" if kind.startswith("rating") else "choices"
     value: Any = grade if result_type == "rating" else [str(grade)]
     result = {"from_name": "stars", "to_name": "text", "type": result_type, "value": {result_type: value}}
-    empty = [{"result": []}] if kind.startswith("empty") else []
+    empty: list[dict[str, Any]] = [{"result": []}] if kind.startswith("empty") else []
     return {
         "id": number,
         "data": {"size": number / 7},

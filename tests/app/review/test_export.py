@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -179,3 +180,14 @@ def test_only_the_new_cells_of_a_sheet_are_added(tmp_path: Path) -> None:
         '</c></row><row r="5">', '</c><c r="C3"><v>4</v></c></row><row r="4"><c r="C4"><v>5</v></c></row><row r="5">'
     )
     assert found == wanted
+
+
+def test_a_first_column_without_a_name_stays_without_one(tmp_path: Path) -> None:
+    made = sample_audit(tmp_path)
+    lines = (tmp_path / "wine.csv").read_text().replace("alcohol", "", 1)
+    (tmp_path / "t.csv").write_text(lines)
+    record = replace(made, source=str(tmp_path / "t.csv"), digest=digest_of(tmp_path / "t.csv"))
+    corrected = write_corrected(record, [])
+    first = [next(csv.reader(text.splitlines())) for text in (lines, corrected.path.read_text())]
+    assert first[0] == first[1]
+    assert first[0][0] == ""

@@ -4,6 +4,8 @@ import builtins
 import datetime as dt
 import io
 import resource
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -257,3 +259,11 @@ def test_without_the_reader_a_sentence_says_what_to_install(tmp_path: Path, monk
         read_table(path)
     with pytest.raises(ValueError, match=r"^out must end in \.csv where xlsxwriter is missing"):
         write_table(pl.DataFrame({"a": [1]}), tmp_path / "out.xlsx")
+
+
+def test_an_empty_column_prints_nothing(tmp_path: Path) -> None:
+    rows = [["a", "b", "stars"], *([at, None, at % 3] for at in range(5))]
+    path = _workbook(tmp_path / "t.xlsx", rows)
+    code = f"from ordinoise.app.tables import read_table; read_table({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""

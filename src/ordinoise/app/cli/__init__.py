@@ -54,6 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     Exit codes: 0 success, 1 internal error or a check that failed, 2 bad input, 130 stopped by Ctrl-C, 143 by SIGTERM,
     129 by SIGHUP.
     """
+    try:
+        os.getcwd()  # noqa: PTH109 - without a path made of it
+    except FileNotFoundError:
+        _print_error("the current folder must exist, got one that was removed; change to another")
+        raise SystemExit(2) from None
     limit = memory_limit()
     if limit is None or arguments is not None:  # called by another program, whose process is not ours to fork
         _run_verb(arguments)

@@ -31,6 +31,7 @@ from ordinoise.app.tables import (
     write_stored_with,
     write_table,
 )
+from ordinoise.app.tables.dialect import UNNAMED, has_unnamed_column
 from ordinoise.app.tables.folder import whole_folder
 
 
@@ -90,6 +91,8 @@ def _write(record: AuditRecord, source: Path, changes: dict[int, str], path: Pat
     kind, target = format_of(source), record.target
     if kind == "text":
         table = _with_changes(read_text(source, header=_has_header(record)), target, changes)
+        if _has_header(record) and table.columns[0] == UNNAMED and has_unnamed_column(source):
+            table = table.rename({UNNAMED: ""})
         write_table(table, path, delimiter=delimiter_of(source), header=_has_header(record))
     elif kind == "tasks":
         write_content(tasks_with(source, target, changes), path)

@@ -79,12 +79,13 @@ def _server(app: Any) -> Any:
 
     from ordinoise.app.review.connections import MOST_AT_ONCE, BoundedProtocol, BoundedServer
 
-    # No log of requests: the first one contains the secret.
+    # No log of requests: the first one contains the secret. Errors of the application are the guard's to answer and to
+    # log; uvicorn's own would be the traceback of a request that a second Ctrl-C cuts off.
     config = uvicorn.Config(
         app,
         http=BoundedProtocol,
         backlog=MOST_AT_ONCE,
-        log_level="error",
+        log_level="critical",
         access_log=False,
         server_header=False,
         proxy_headers=False,

@@ -7,6 +7,7 @@ are handed on, so that no other program unpacks what a stranger packed.
 from __future__ import annotations
 
 import io
+import logging
 import posixpath
 import re
 import zipfile
@@ -162,6 +163,8 @@ def _table(path: Path, content: bytes, sheet: str) -> pl.DataFrame:
     except ImportError:
         advice = "pip install 'ordinoise[excel]', or save the sheet as CSV (UTF-8)"
         raise complain("file", "be CSV where fastexcel is missing", f"the workbook {str(path)!r}", advice) from None
+    # Without a handler Python prints its notes, one for every empty column.
+    logging.getLogger("fastexcel").addHandler(logging.NullHandler())
     try:
         reader = fastexcel.read_excel(content)
         names = reader.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()

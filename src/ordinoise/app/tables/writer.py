@@ -62,7 +62,9 @@ def write_table(
     path = _as_new_file(path)
     suffix = path.suffix.lower()
     if suffix in TEXTS:
+        names = frame.columns
         frame = pl.DataFrame([_writable(column) for column in frame.get_columns()])
+        frame.columns = names  # polars would name a column without a name
         frame = _excel_safe(frame) if excel_safe else frame
     with _writing(path) as file:
         if suffix in TEXTS:

@@ -87,6 +87,8 @@ class TableCoding:
         """The coding that `state` described, of a table with so many columns."""
         columns = columns_from(settings["columns"], n_features)
         codes = {j: np.array(listed, dtype=np.int64) for j, listed in from_json(settings["codes"]).items()}
+        if not np.isin(arrays["flagged"], np.arange(n_features)).all():
+            raise complain("flagged", "be columns of the table", arrays["flagged"].tolist()[:3])
         filling = Filling(arrays["medians"], arrays["flagged"], codes)
         reading = _restored_reading(settings, arrays, len(columns.texts))
         coding = cls(n_features, columns, filling, reading, as_flag("reads_sparse", settings["reads_sparse"]))

@@ -145,6 +145,10 @@ def rebuilt(
     scaling = (torch.zeros(1), torch.ones(1))
     if structure["is_scaled"]:
         scaling = (torch.from_numpy(weights["module.0.center"]), torch.from_numpy(weights["module.0.scale"]))
+        n_columns = None if structure["widths"] is None else structure["widths"][0]
+        shapes = {(len(one) if n_columns is None else n_columns,) for one in scaling} | {one.shape for one in scaling}
+        if len(shapes) > 1:
+            raise complain("center and scale", "have one number per feature", f"shapes {sorted(map(tuple, shapes))}")
     body: nn.Module
     if structure["widths"] is not None:
         n_features, *sizes = structure["widths"]
