@@ -1,3 +1,4 @@
+import shutil
 import threading
 import time
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from app.review.sample import CLASSES, noise_of, sample_audit
 from ordinoise.app.records.audit import AuditRecord, write_record
 from ordinoise.app.records.history import Settled
 from ordinoise.app.review import RefitOutcome, open_decisions
+from ordinoise.app.review.desk import ReviewDesk
 from ordinoise.app.tables import delimiter_of, digest_of, read_stored, read_text, write_table
 
 
@@ -148,6 +150,19 @@ def test_a_picture_below_the_data_folder_is_shown(client: Client, record: AuditR
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
     assert answer.content == (tmp_path / "labels" / f"{row}.png").read_bytes()
     assert client.get("/api/audit").json()["items"][0]["pictures"] == [6]
+
+
+def test_pictures_of_another_folder_are_shown_only_when_asked_for(
+    audit: Path, record: AuditRecord, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path.with_name(f"{tmp_path.name}-elsewhere") / "audit"
+    shutil.copytree(audit, elsewhere)
+    row = record.suspects[0].row
+    for folder, asked, shown in ((audit, False, True), (elsewhere, False, False), (elsewhere, True, True)):
+        desk = ReviewDesk(folder, pictures=asked)
+        assert (desk.picture(row, 6) is not None) == shown
+        assert desk.hidden_pictures == (None if shown else tmp_path)
+        desk.close()
 
 
 def test_other_columns_and_rows_are_no_pictures(record: AuditRecord, audit: Path) -> None:

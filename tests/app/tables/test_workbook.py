@@ -262,7 +262,7 @@ def test_without_the_reader_a_sentence_says_what_to_install(tmp_path: Path, monk
 
 
 def test_an_empty_column_prints_nothing(tmp_path: Path) -> None:
-    rows = [["a", "b", "stars"], *([at, None, at % 3] for at in range(5))]
+    rows: list[list[Any]] = [["a", "b", "stars"], *([at, None, at % 3] for at in range(5))]
     path = _workbook(tmp_path / "t.xlsx", rows)
     code = f"from ordinoise.app.tables import read_table; read_table({str(path)!r})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

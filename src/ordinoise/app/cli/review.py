@@ -8,7 +8,13 @@ from ordinoise.app.cli._options import Json
 
 
 def review(
-    folder: Path, *, port: int = 0, reviewer: str | None = None, no_browser: bool = False, json: Json = False
+    folder: Path,
+    *,
+    port: int = 0,
+    reviewer: str | None = None,
+    no_browser: bool = False,
+    pictures: bool = False,
+    json: Json = False,
 ) -> None:
     """Settle the suspicious grades of an audit, or the items that divide raters, in the browser.
 
@@ -26,6 +32,8 @@ def review(
         Your name; without it the page asks.
     no_browser
         Print the address without opening a browser.
+    pictures
+        Show pictures of a folder that the audit names, though the audit does not lie in it.
     """
     from ordinoise.app.review.serve import serve
     from ordinoise.app.verbs.review import refit_of
@@ -44,10 +52,19 @@ def review(
             say(console(), f"Review page: {address}", wraps=False)
             say(console(), "Ctrl-C stops it; every decision is saved.")
 
+    def hide(place: Path) -> None:
+        from ordinoise.app.cli._console import console, say
+
+        sentence = f" the pictures in {place} are not shown, as {folder} lies elsewhere; --pictures shows them."
+        say(console(stderr=True), sentence, bold="Note:")
+
     def browse(address: str) -> None:
         import webbrowser
 
         webbrowser.open(address)
 
     opened = None if no_browser else browse
-    serve(folder, port=port, reviewer=reviewer, on_ready=show, refit=refit_of(folder), open_browser=opened)
+    serve(
+        folder, port=port, reviewer=reviewer, on_ready=show, refit=refit_of(folder), open_browser=opened,
+        pictures=pictures, on_hidden=hide,
+    )  # fmt: skip

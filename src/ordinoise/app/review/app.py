@@ -40,6 +40,7 @@ def review_app(
     reviewer: str | None = None,
     refit: Refit | None = None,
     door: Door | None = None,
+    pictures: bool = False,
 ) -> Starlette:
     """The application that shows the suspects of an audit and stores the decisions.
 
@@ -57,9 +58,11 @@ def review_app(
         ``refit(settled) -> RefitOutcome``, run in a thread when the page asks for it.
     door : Door, optional
         Admits the browser that the command line starts; without it, only the token does.
+    pictures : bool
+        As in `ReviewDesk`.
     """
     reviewer = "" if reviewer is None else as_reviewer(reviewer)
-    desk = ReviewDesk(Path(folder), refit)
+    desk = ReviewDesk(Path(folder), refit, pictures=pictures)
     page = _page(desk, derived(token, "csrf"), reviewer)
 
     async def index(request: Request) -> Response:  # noqa: ARG001 - required by starlette

@@ -47,13 +47,19 @@ class ReviewDesk:
         Folder written by ``ordinoise audit`` or ``ordinoise raters``.
     refit : callable, optional
         ``refit(settled) -> RefitOutcome``.
+    pictures : bool
+        Whether to show pictures although the audited file is not beside the folder or below: whoever made the folder
+        chose where they are.
     """
 
-    def __init__(self, folder: Path, refit: Refit | None = None) -> None:
+    def __init__(self, folder: Path, refit: Refit | None = None, *, pictures: bool = False) -> None:
         self.folder, self.record = folder, read_any_record(folder)
         self.store = open_decisions(folder, self.record)
         features = self.record.settings.get("features")
         self.data_folder = folder_of(Path(features if features and isinstance(features, str) else self.record.source))
+        is_near = self.data_folder.resolve().is_relative_to(folder.resolve().parent)
+        has_pictures = any(column.kind == "image" for column in self.record.columns)
+        self.hidden_pictures = self.data_folder if has_pictures and not (pictures or is_near) else None
         self._all_plans = plans = read_plans(folder, self.record)
         self._plans = {one.row: plan for plan in plans for one in plan.rows}
         self._repeats = repeats_of(plans)
@@ -160,6 +166,8 @@ class ReviewDesk:
         """Path and content type of the picture that a cell names; None if there is none."""
         suspect, columns = self._suspects.get(row), self.record.columns
         if suspect is None or not 0 <= column < len(columns) or columns[column].kind != "image":
+            return None
+        if self.hidden_pictures is not None:
             return None
         return picture(self.data_folder, suspect.cells[column])
 

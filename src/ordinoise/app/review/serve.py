@@ -7,6 +7,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from ordinoise._interrupts import waiting_signals
@@ -28,6 +29,8 @@ def serve(
     refit: Refit | None = None,
     token: str | None = None,
     open_browser: Callable[[str], object] | None = None,
+    pictures: bool = False,
+    on_hidden: Callable[[Path], object] = lambda _: None,
 ) -> None:
     """Serve the review page of an audit until Ctrl-C.
 
@@ -47,6 +50,10 @@ def serve(
         Secret part of the address; random by default.
     open_browser : callable, optional
         Called with the URI of a file that leads one browser to the page; the URI itself contains no secret.
+    pictures : bool
+        As in `ReviewDesk`.
+    on_hidden : callable
+        Called with the folder of pictures that are not shown.
     """
     _check_installed()
     from ordinoise.app.review.app import review_app
@@ -55,7 +62,9 @@ def serve(
     with _listener(port) as listener, suppress(KeyboardInterrupt):
         port = listener.getsockname()[1]
         origin = f"http://{ADDRESS}:{port}"
-        app = review_app(folder, token=token, port=port, reviewer=reviewer, refit=refit, door=door)
+        app = review_app(folder, token=token, port=port, reviewer=reviewer, refit=refit, door=door, pictures=pictures)
+        if app.state.desk.hidden_pictures is not None:
+            on_hidden(app.state.desk.hidden_pictures)
         server = _server(app)
         # Uvicorn listens to Ctrl-C and SIGTERM while it runs; not before, when the address is printed already, nor to
         # SIGHUP. Open requests are answered, then the handler that was there is called.
