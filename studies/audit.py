@@ -29,6 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from ordinoise import OrdinalMLPClassifier, adjacent, corrupt, inverse_decay
 from ordinoise.audit import LabelIssues, find_label_issues, issues_from_probabilities
 from ordinoise.audit.folds import out_of_fold_probabilities
+from ordinoise.audit.posterior import Posterior
 from ordinoise.datasets import OrdinalDataset, load
 from ordinoise.estimation import IdentifiabilityWarning, ScoreLikelihood
 
@@ -118,10 +119,11 @@ def measured(sample: Sample, estimator: str, seed: int) -> Numbers:
 
 def scores(name: str, issues: LabelIssues, sample: Sample) -> Numbers:
     count, n_wrong = issues.expected_wrong, sample.is_wrong.sum()
+    after = Posterior(issues.posterior, np.searchsorted(issues.classes, issues.recorded))
     assert count is not None  # these samples have rows enough
     return {
-        f"precision: {name}, by distance": average_precision_score(sample.is_wrong, issues.expected_distance),
-        f"precision: {name}, by probability": average_precision_score(sample.is_wrong, issues.probability_wrong),
+        f"precision: {name}, by distance": average_precision_score(sample.is_wrong, after.expected_distance),
+        f"precision: {name}, by probability": average_precision_score(sample.is_wrong, after.probability_wrong),
         f"distance: {name}, suggested": float(np.abs(issues.suggested - sample.true).mean()),
         f"count: {name}": count.value,
         f"count: {name}, half interval": (count.high - count.low) / 2,

@@ -157,7 +157,7 @@ def _audit(given: argparse.Namespace, data: Path, out: Path, n_sample: int) -> N
 
 def _show_accuracy(data: Path, found: dict[str, Any], out: Path, n_sample: int) -> None:
     labels = pl.scan_parquet(out / "labels.parquet" / "*.parquet").select(
-        "row", pl.col("recorded").cast(pl.Int8), "probability_wrong", "expected_distance"
+        "row", pl.col("recorded").cast(pl.Int8), "suspicion"
     ).collect()  # fmt: skip
     true = true_grades(data)
     wrong = labels["recorded"].to_numpy() != true[labels["row"].to_numpy()]
@@ -166,7 +166,7 @@ def _show_accuracy(data: Path, found: dict[str, Any], out: Path, n_sample: int) 
           f"answer {found['noise']['answer']}")  # fmt: skip
     error = np.abs(np.array(found["noise"]["matrix"]) - NOISE)
     print(f"error of the noise matrix: {error.mean():.4f} on average, {error.max():.4f} at most")
-    order = np.argsort(-labels["expected_distance"].to_numpy(), kind="stable")
+    order = np.argsort(-labels["suspicion"].to_numpy(), kind="stable")
     for share in (0.01, 0.05, 0.1, wrong.mean()):
         chosen = order[: int(share * len(order))]
         print(f"of the {len(chosen):,} most suspicious grades {wrong[chosen].mean():.2%} are wrong")
@@ -184,7 +184,7 @@ def _compare_with_memory(
     rows = np.sort(rng.choice(len(wrong), min(n_sample, len(wrong)), replace=False))
     frames = [pl.scan_parquet(file) for file in sorted(data.glob("*.parquet"))]
     sample = pl.concat(frames).with_row_index("at").filter(pl.col("at").is_in(rows)).drop("at").collect()
-    ours = labels["expected_distance"].to_numpy()[rows]
+    ours = labels["suspicion"].to_numpy()[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a noise in doubt
         model = OrdinalClassifier(random_state=0).fit(sample.drop("grade"), sample["grade"].to_numpy())
@@ -196,7 +196,7 @@ def _compare_with_memory(
           f"{model.noise_.answer}", flush=True)  # fmt: skip
     for share in (0.01, 0.05, 0.1, wrong.mean()):
         n_rows = int(share * len(rows))
-        orders = (np.argsort(-one, kind="stable") for one in (ours, issues.expected_distance))
+        orders = (np.argsort(-one, kind="stable") for one in (ours, issues.suspicion))
         shares = [wrong[rows][order[:n_rows]].mean() for order in orders]
         chance = np.sqrt(2 * shares[0] * (1 - shares[0]) / n_rows)
         print(f"of the same rows, the first {n_rows:,}: parts {shares[0]:.2%} wrong, memory {shares[1]:.2%} (two "

@@ -178,14 +178,14 @@ def row(data_dir: Path | None, settings: Settings) -> Drawing:
     assert model.out_of_fold_ is not None
     issues = issues_from_probabilities(model.out_of_fold_, recorded, model.noise_matrix_)
     # The first uncertain row, which shows more than a certain one; the bounds are chosen by eye.
-    doubtful = next(at for at in np.argsort(issues.rank) if 0.7 < issues.probability_wrong[at] < 0.9)
+    doubtful = next(at for at in np.argsort(issues.rank) if 0.7 < issues.suspicion[at] < 0.9)
     panels = {
         "what the features say": calibrated(model.out_of_fold_, likelihood_of(recorded, model.noise_matrix_))[doubtful],
         f"probability of the record {recorded[doubtful]}": model.noise_matrix_[:, recorded[doubtful]],
         "both together": issues.posterior[doubtful],
     }
     print(f"row {chosen[doubtful]}: recorded {recorded[doubtful]}, true {data.labels[chosen[doubtful]]}")
-    print(f"wrong with probability {issues.probability_wrong[doubtful]:.2f}, suggested {issues.suggested[doubtful]}")
+    print(f"wrong with probability {issues.suspicion[doubtful]:.2f}, suggested {issues.suggested[doubtful]}")
     for title, chances in panels.items():
         print(f"{title:30} {chances.round(2)}")
     return draw_row(panels, int(recorded[doubtful]), int(data.labels[chosen[doubtful]]))

@@ -121,7 +121,7 @@ def test_the_rest_is_called_so_and_one_label_is_one() -> None:
 def test_nothing_is_said_of_an_interval_that_is_not_known() -> None:
     found = Finding("count", Estimate(10.0, np.nan, np.nan), 100)
     assert found.phrase == "about 10 of 100 labels are wrong"
-    assert found.sentences[0].endswith("do not show (10%).")
+    assert found.sentences[0].endswith("probably wrong (10%).")
 
 
 def test_a_page_of_trusted_grades_does_not_claim_that_none_is_wrong(tmp_path: Path) -> None:

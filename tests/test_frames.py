@@ -92,7 +92,15 @@ def test_the_library_of_hugging_face_goes_in_and_its_columns_come_out() -> None:
     issues = find_label_issues(whole, GRADES, noise=adjacent(3, up=0.1, down=0.1), estimator=model, n_folds=2)
     for name, column in issues.to_columns().items():
         whole = whole.add_column(name, column)
-    assert whole.column_names == ["size", "kind", "suggested", "probability_wrong", "expected_distance", "rank"]
+    assert whole.column_names == [
+        "size",
+        "kind",
+        "suggested",
+        "suspicion",
+        "rank",
+        "probability_wrong",
+        "expected_distance",
+    ]
     with pytest.raises(ValueError, match=r"^X must be one split, got a DatasetDict of \['train'\]"):
         as_native(datasets.DatasetDict(train=whole))
     with pytest.raises(ValueError, match=r"^X must have a length, got IterableDataset"):

@@ -90,7 +90,7 @@ def test_nobody_can_write_to_it() -> None:
 
 
 def test_words_say_where_it_comes_from() -> None:
-    assert "estimated by Anything: about" in _whole().words
+    assert "estimated by Anything: if one matrix describes the noise, about" in _whole().words
     assert "too few rows" in Noise(np.eye(3), source="too few rows").words
     assert "in doubt: it is flat; really" in str(_whole())
 

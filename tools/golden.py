@@ -118,7 +118,7 @@ def _audit(found: FileAudit, out: Path) -> Answers:
         "predict_proba": found.model.predict_proba(found.table.features),
         "out_of_fold": found.probabilities,
         "noise matrix": found.model.noise_.matrix,
-        "wrong": found.issues.probability_wrong,
+        "suspicion": found.issues.suspicion,
         **files,
         **_model(found.model, out.parent / "saved"),
     }

@@ -24,12 +24,17 @@ GIVEN = "the noise matrix was given, not estimated from these rows"
 RANGE = "between {low} and {high} of {all} are wrong"
 OVERLAP = "; more cannot be told: a wrong grade next to the right one looks just like grades that overlap"
 COUNT = "about {value} of {all} {verb} wrong"
-NOT_SHOWN = ", or decided by something that the columns do not show"
+IF_ONE_MATRIX = "if one matrix describes the noise, "
 NONE = "there is no sign that any of {all} is wrong"
 CEILING = ", though up to {high} may be"
 WIDE = "that interval is wide: the number is a rough guide"
+BY_MATRIX = "if one matrix describes the noise of all rows, about {value} ({ends}), which nothing verifies"
+SAMPLE = "verify {n_random} rows drawn at random to have a number"
+FIRST_LOOK = "verify the {n_first} most suspicious ones to know what to expect of the next"
+NEXT = "of the next {n_next} suspects at most {most} are wrong"
 
 # The thresholds of these sentences are round numbers, chosen by no run.
+N_RANDOM, N_FIRST, N_NEXT = 60, 10, 40
 CLEAN = 0.0005  # below this share of wrong labels, none is reported
 WIDTH = 0.5  # an interval is called wide if its half-width is more than this share of the number
 SHOWN_AS_WHOLE = 0.9995  # a share that a table of whole percentages and tenths shows as 100 %
@@ -55,6 +60,12 @@ class Finding:
         Whether the labels are those that are not settled.
     doubts : tuple of str
         Sentences on why the estimate may be off.
+    by_matrix : Estimate or None
+        The number by a matrix that was fitted to the columns, where verified rows alone can tell it.
+    n_next : int or None
+        The most wrong labels among the next `N_NEXT` suspects; None before any was verified.
+    count_doubts : tuple of str
+        Clauses on what verified rows contradict, or why they say nothing.
     shows_matrix : bool
         Whether the noise matrix may be shown: one without noise, that is not believed, would contradict the range.
     """
@@ -65,6 +76,9 @@ class Finding:
     thing: str = "label"
     is_rest: bool = False
     doubts: tuple[str, ...] = ()
+    by_matrix: Estimate | None = None
+    n_next: int | None = None
+    count_doubts: tuple[str, ...] = ()
     shows_matrix: bool = True
 
     @property
@@ -89,7 +103,7 @@ class Finding:
     def phrase(self) -> str:
         """The finding in one clause, for titles and for sentences that compare."""
         if self.wrong is not None and self.kind in ("count", "given"):
-            found = self._filled(COUNT, value=self._number(self.wrong.value), verb="are")
+            found = self._condition + self._filled(COUNT, value=self._number(self.wrong.value), verb="are")
             level = f"{self.wrong.confidence:.0%} interval"
             return found if math.isnan(self.wrong.low) else f"{found} ({level} {self.wrong.span(self._number)})"
         return "".join(self._clause)
@@ -112,16 +126,36 @@ class Finding:
         if self.is_clean:
             ceiling = CEILING.format(high=self._number(wrong.high)) if wrong.high >= 1 else ""
             return self._filled(NONE) + ceiling, ""
-        found = self._filled(COUNT, value=self._number(wrong.value), verb=self._verb)
+        found = self._condition + self._filled(COUNT, value=self._number(wrong.value), verb=self._verb)
         numbers = [] if self.n_labels is None else [percent(share.value)]
         numbers += [] if math.isnan(share.low) else [f"{share.confidence:.0%} interval {share.span('%')}"]
-        return found + NOT_SHOWN * (self.kind == "count"), f" ({'; '.join(numbers)})" * bool(numbers)
+        return found, f" ({'; '.join(numbers)})" * bool(numbers)
+
+    @property
+    def _condition(self) -> str:
+        """What a share by a fitted matrix depends on: no row was verified for it."""
+        return IF_ONE_MATRIX if self.kind == "count" and self.n_labels is None else ""
 
     @property
     def sentences(self) -> list[str]:
         """The finding in sentences, the headline first."""
         is_wide = self.wrong is not None and not self.is_clean and self.wrong.half_width > WIDTH * self.wrong.value
-        return ["".join(self.headline), *([as_sentence(WIDE)] if is_wide else [])]
+        return ["".join(self.headline), *([as_sentence(WIDE)] if is_wide else []), *self._beside]
+
+    @property
+    def _beside(self) -> list[str]:
+        """What stands below a range: the number by a fitted matrix, what verified rows say, and what would tell."""
+        if self.kind != "range" or self.n_labels is None:
+            return []
+        clauses = [*self.count_doubts]
+        if self.by_matrix is not None:
+            value, ends = self._number(self.by_matrix.value), self.by_matrix.span(self._number)
+            clauses.insert(0, BY_MATRIX.format(value=value, ends=ends))
+        if self.n_next is not None:
+            clauses.append(NEXT.format(n_next=N_NEXT, most=self.n_next))
+        else:
+            clauses.append(FIRST_LOOK.format(n_first=N_FIRST))
+        return [as_sentence(clause) for clause in (*clauses, SAMPLE.format(n_random=N_RANDOM))]
 
     @property
     def origin(self) -> str:
@@ -163,6 +197,9 @@ def finding_of(
     has_signal: bool = True,
     thing: str = "label",
     is_rest: bool = False,
+    by_matrix: Estimate | None = None,
+    n_next: int | None = None,
+    count_doubts: tuple[str, ...] = (),
 ) -> Finding:
     """What is found from the noise of labels and, without `n_labels` from their share, the number of wrong ones."""
     wrong = noise.wrong_share if n_labels is None else wrong
@@ -170,7 +207,8 @@ def finding_of(
     wrong = None if kind in ("no signal", "too few rows") else wrong
     is_identity = bool((noise.matrix.diagonal() >= SHOWN_AS_WHOLE).all())
     return Finding(
-        kind, wrong, n_labels, thing, is_rest, tuple(one.sentence for one in noise.doubts),
+        kind, wrong, n_labels, thing, is_rest, tuple(one.sentence for one in noise.doubts), by_matrix, n_next,
+        count_doubts,
         shows_matrix=not (is_identity and noise.source == "estimated" and noise.answer != "corrected"),
     )  # fmt: skip
 
@@ -178,7 +216,8 @@ def finding_of(
 def _kind(noise: Noise, wrong: Estimate | None, has_signal: bool) -> str:
     if not has_signal or "no-signal" in noise.doubt_codes:
         return "no signal"
-    if noise.source in ("too few rows", "trusted"):
+    is_counted = wrong is not None and not wrong.is_range and noise.source != "trusted"  # by a random sample
+    if noise.source in ("too few rows", "trusted") and not is_counted:
         return noise.source
     if wrong is None:
         return "unknown"

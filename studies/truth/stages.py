@@ -12,11 +12,11 @@ from ordinoise._validation import Floats, Ints
 from ordinoise.audit import issues_from_probabilities, spot_check
 from ordinoise.audit.posterior import credit_in_doubt, posterior
 from ordinoise.audit.prevalence.count import Count, Table
-from ordinoise.audit.prevalence.predictive import contradicts
 from ordinoise.audit.prevalence.sums import Sums, Traits, shape_of
 from ordinoise.audit.prevalence.verdicts import Verdicts
 from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.estimation.score.estimator import noise_from_probabilities
+from ordinoise.estimation.score.predictive import contradicts
 from studies.truth import tables
 
 CHOSEN = (10, 30, 50, 100)
@@ -141,9 +141,10 @@ def _checks(case: Case, made: tables.Table, rng: np.random.Generator) -> dict[st
     issues = issues_from_probabilities(
         made.probabilities, made.recorded, noise, of="recorded", classes=range(made.probabilities.shape[1])
     )
+    under_matrix = 1 - issues.posterior[np.arange(n_rows), made.recorded]
     found: dict[str, Any] = {"right": bool(low <= case.is_wrong.sum() <= high)}
     for way, k in CHECKED:
         drawn = [rng.choice(n_rows, k, replace=False) for _ in range(10)] if way == "random" else [case.order[:k]]
-        refuted = [contradicts(issues.probability_wrong, (low, high), rows, case.is_wrong[rows]) for rows in drawn]
+        refuted = [contradicts(under_matrix, (low, high), rows, case.is_wrong[rows]) for rows in drawn]
         found[f"{way} {k}"] = float(np.mean(refuted))
     return found

@@ -89,7 +89,9 @@ def test_large_errors_count_as_two_grades(rank_by: str, worst: list[int]) -> Non
     """Perhaps four grades off, probably two, and surely one: each ranking puts another one first."""
     after = np.array([[0.4, 0, 0, 0, 0.6], [0.1, 0, 0.9, 0, 0], [0, 1.0, 0, 0, 0]])
     recorded, noise, verified = np.zeros(3, dtype=np.int64), Noise.of(None, 5), np.zeros(3, dtype=np.bool_)
-    issues = issues_from(Posterior(after, recorded), np.arange(5), noise, None, rank_by, None, verified)
+    found = Posterior(after, recorded)
+    of_rows = found.probability_wrong
+    issues = issues_from(found, of_rows, of_rows, np.arange(5), noise, None, rank_by, None, verified)
     assert issues.worst.tolist() == worst
 
 
@@ -139,7 +141,8 @@ def test_the_order_of_the_rows_does_not_matter(of: str) -> None:
     order = np.random.default_rng(3).permutation(300)
     issues = issues_from_probabilities(probabilities, recorded, noise, of=of)
     shuffled = issues_from_probabilities(probabilities[order], recorded[order], noise, of=of)
-    assert shuffled.probability_wrong == pytest.approx(issues.probability_wrong[order], abs=1e-4)
+    assert shuffled.suspicion == pytest.approx(issues.suspicion[order], abs=1e-4)
+    assert np.isnan(shuffled.probability_wrong).all()
     assert counted(shuffled).high == pytest.approx(counted(issues).high, abs=0.05)
     assert np.corrcoef(shuffled.rank, issues.rank[order])[0, 1] > 0.9999
 
@@ -411,7 +414,7 @@ def test_a_frame_comes_back_in_the_library_it_came_from(
 
 
 def issues_columns() -> list[str]:
-    return ["row", "recorded", "suggested", "probability_wrong", "expected_distance", "rank"]
+    return ["row", "recorded", "suggested", "suspicion", "rank", "probability_wrong", "expected_distance"]
 
 
 def test_an_array_gives_a_pandas_frame_and_no_library_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ def test_issues_print_the_worst_labels_and_how_many_are_wrong() -> None:
     )
     head, names, first, *rest = repr(issues).splitlines()
     assert head.startswith("LabelIssues: about 7 of 12 labels are wrong (95% interval")
-    assert names.split() == ["row", "recorded", "suggested", "probability", "wrong", "expected", "distance"]
+    assert names.split() == ["row", "recorded", "suggested", "suspicion", "probability", "wrong"]
     assert first.split()[1:3] == ["low", "mid"]
     assert rest[-1] == "the first 10 of 12 by rank"
     assert issues._repr_html_().count("<tr>") == 11

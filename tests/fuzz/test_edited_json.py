@@ -93,7 +93,7 @@ def audit(tmp_path: Path) -> Path:
         interval=np.array([matrix, matrix]), rate_interval=(0.1, 0.3), doubts=(Doubt("code", "a sentence"),),
     )  # fmt: skip
     columns = (ColumnFindings("a", "number", "feature", 0, 9), ColumnFindings("g", "number", "target", 0, 3))
-    suspect = Suspect(4, 1, "1", "2", 0.9, 1.1, (0.1, 0.8, 0.1), ("0.5", None))
+    suspect = Suspect(4, 1, "1", "2", ("0.5", None), 0.9, (0.1, 0.8, 0.1))
     record = AuditRecord(
         source="/a.csv", digest="0" * 64, target="g", classes=("1", "2", "3"), columns=columns, n_rows=9, n_graded=9,
         noise=noise, wrong=2.0, wrong_low=1.0, wrong_high=3.0, confidence=0.95, learner="mlp", settings={"seed": 0},

@@ -42,6 +42,8 @@ INFINITE = {"log_class_probabilities", "steepness", "noisy_labels_per_clean_labe
 UNDEFINED = {
     "as_column",
     "ordered_classes",
+    "find_label_issues",  # nobody knows the chance that a label is wrong before rows are verified
+    "issues_from_probabilities",
     "kendall_tau",
     "evaluate_probabilities",
     "grader_effects",  # of a grader who cannot be compared nothing is known
@@ -98,6 +100,7 @@ GOOD: dict[str, list[Any]] = {
     "decision": ["median", "mode", "mean", np.abs(np.subtract.outer(range(K), range(K)))],
     "classes": [np.arange(K)],
     "trusted": [([0, 3], [1, 2])],
+    "recorded_probabilities": [None, np.full((N, K), 1 / K)],
     "random_state": [None, 0, np.random.default_rng(1)],
     "argument": ["y"],
     "of": ["true", "recorded"],

@@ -75,7 +75,7 @@ def write_audit(folder: Path) -> None:
         ColumnFindings("stars", "number", "target", 0, 3),
     )
     suspects = tuple(
-        Suspect(row, rank, CLASSES[row % 3], CLASSES[(row + 1) % 3], 0.9, 1.1, (0.1, 0.8, 0.1), ("0.5", "red", CLASSES[row % 3]))
+        Suspect(row, rank, CLASSES[row % 3], CLASSES[(row + 1) % 3], ("0.5", "red", CLASSES[row % 3]), 0.9, (0.1, 0.8, 0.1))
         for rank, row in enumerate((4, 7, 30), 1)
     )  # fmt: skip
     table = folder / "t.csv"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def certified_words(record: AuditRecord) -> str:
     """What the last spot check shows, and what that means for the grades that are left; empty without one."""
     found = record.spot_check
-    if found is None or record.certified is None:
+    if found is None or record.certified is None or record.stage == "random":
         return ""
     most, share = f"{record.certified:,}", percent(record.certified / max(record.n_left, 1))
     return f"Spot check: {found}. So at most {most} of the remaining {record.n_left:,} are wrong ({share})."

@@ -8,10 +8,13 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit.posterior import posterior
+from ordinoise.audit.prevalence.count import Count, count_wrong
+from ordinoise.audit.prevalence.verdicts import Verdicts
 from ordinoise.clusters import effect_on_records
 from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.estimation.score.likelihood import MODEL_ERROR
 from ordinoise.finding import Finding
+from ordinoise.labels import Verified
 from ordinoise.noise import Noise
 from ordinoise.noise.deconvolution import FLOOR, deconvolved
 
@@ -31,11 +34,20 @@ class WrongCount:
         Number of labels.
     standard_error : float or None
         Standard error of the number; None if only a range is known.
+    count : Count or None
+        What the verified rows tell, and how far the columns bound the number; None for a noise matrix that is given.
+    by_matrix : Estimate or None
+        The number if one matrix, fitted to the columns, describes the noise of all rows, which no row verifies.
+    design_effect : float
+        Rows per independent row, where rows come in groups.
     """
 
     estimate: Estimate
     n_samples: int
     standard_error: float | None = None
+    count: Count | None = None
+    by_matrix: Estimate | None = None
+    design_effect: float = 1.0
 
     @property
     def value(self) -> float | None:
@@ -66,11 +78,47 @@ class WrongCount:
         return Finding("range" if self.estimate.is_range else "count", self.estimate, self.n_samples).phrase
 
 
-def wrong_range(noise: Noise, n_samples: int, confidence: float) -> WrongCount | None:
-    """What is known of the number of wrong labels if the noise is not believed: its range, if it has one."""
-    if noise.rate_range is None:
+def wrong_by_rate(noise: Noise, n_samples: int) -> WrongCount | None:
+    """The number by the rate of the fitted matrix; None if it has none."""
+    if noise.rate is None:
         return None
-    return WrongCount(Estimate(np.nan, *noise.rate_range, confidence).times(n_samples), n_samples)
+    ends = noise.rate_interval or (np.nan, np.nan)
+    return WrongCount(Estimate(noise.rate, *ends, noise.confidence).times(n_samples), n_samples)
+
+
+def verified_count(
+    table: Floats, recorded: Ints, suspicion: Floats, verified: Verified | None, by_matrix: Estimate | None,
+    confidence: float, groups: Ints | None = None,
+) -> tuple[WrongCount, Floats]:  # fmt: skip
+    """The count that only verified rows can narrow down, and the chance that each record is wrong, or NaN.
+
+    Parameters
+    ----------
+    table : array of shape (n_samples, n_classes)
+        Probabilities of the recorded labels by models that trust them and did not see the row.
+    recorded : int array of shape (n_samples,)
+        Recorded labels, as ranks.
+    suspicion : array of shape (n_samples,)
+    verified : Verified or None
+        Checked.
+    by_matrix : Estimate or None
+        The number by the fitted matrix.
+    groups : int array of shape (n_samples,), optional
+        Rows of one group count as fewer independent ones.
+    """
+    kept = np.arange(len(recorded))
+    if verified is not None:  # rows that hold a verdict and no record are not among the labels
+        kept = np.setdiff1d(kept, verified.rows[~verified.is_recorded])
+        verified = verified.among(kept)
+    together = None if groups is None else groups[kept]
+    effect = effect_on_records(table[kept], recorded[kept], together, len(kept))
+    found, chances = count_wrong(
+        table[kept], recorded[kept], suspicion[kept], Verdicts.of(verified, recorded[kept]), confidence=confidence,
+        design_effect=effect,
+    )  # fmt: skip
+    every = np.full(len(recorded), np.nan)
+    every[kept] = chances
+    return WrongCount(found.left, found.n_left, count=found, by_matrix=by_matrix, design_effect=effect), every
 
 
 def wrong_count(

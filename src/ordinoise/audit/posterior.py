@@ -62,6 +62,11 @@ class Posterior:
         return np.asarray((self.probabilities * self._distances).sum(axis=1))
 
     @cached_property
+    def distance_if_wrong(self) -> Floats:
+        """Expected number of grades between the recorded and the true label of a record that is wrong."""
+        return np.asarray(self.expected_distance / np.maximum(self.probability_wrong, FLOOR))
+
+    @cached_property
     def suggested(self) -> Ints:
         """Median, as ranks: the grades with the least expected distance."""
         return decide(self.probabilities, "median")

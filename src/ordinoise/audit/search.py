@@ -23,13 +23,12 @@ from ordinoise._validation import (
     as_same_length,
     complain,
 )
-from ordinoise.audit.count import wrong_count, wrong_range
+from ordinoise.audit.count import WrongCount, verified_count, wrong_by_rate, wrong_count
 from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.issues import LabelIssues, issues_from, library_of
 from ordinoise.audit.posterior import RANKINGS, PosteriorModel, calibrated, is_believed, likelihood_of
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.evidence import (
-    ENOUGH_VERIFIED,
     NOTHING_LEARNED,
     Evidence,
     choose,
@@ -131,8 +130,9 @@ def find_label_issues(
         model.fit(X, y, trusted=trusted, groups=groups)
         assert model.out_of_fold_ is not None
         found = issues_from_probabilities(
-            model.out_of_fold_, y, model.noise_, classes=model.classes_, trusted=trusted, **options
-        )
+            model.out_of_fold_, y, model.noise_, classes=model.classes_, trusted=trusted,
+            recorded_probabilities=model.recorded_out_of_fold_, **options,
+        )  # fmt: skip
         return replace(found, library=library_of(X))
     if trusted is not None:
         raise complain("trusted", "be None with an estimator of your own", "labels")
@@ -171,11 +171,12 @@ def issues_from_probabilities(
     rank_by: str = "auto",
     classes: Sequence[Any] | NDArray[Any] | None = None,
     trusted: Any = None,
+    recorded_probabilities: ArrayLike | None = None,
     confidence: float = 0.95,
     random_state: Any = None,
     groups: Any = None,
 ) -> LabelIssues:
-    """Every label with the probability that it is wrong, from the class probabilities of a model of your own.
+    """How suspicious every label is and how many are wrong, from the class probabilities of a model of your own.
 
     Parameters
     ----------
@@ -193,6 +194,9 @@ def issues_from_probabilities(
         if they say no more of the labels than the class shares, these are used.
     calibrate, rank_by, classes, trusted, confidence
         As in :func:`find_label_issues`. Without `calibrate` each sample is judged by its own probabilities alone.
+    recorded_probabilities : array of shape (n_samples, n_classes), optional
+        Probabilities of the recorded label by models that trust the labels, if `probabilities` are of the true one: the
+        number of wrong labels is counted by them. By default they follow from `probabilities` and `noise`.
     random_state : int, Generator, RandomState or None
         For the estimate of the noise.
     groups : column of shape (n_samples,), optional
@@ -209,7 +213,8 @@ def issues_from_probabilities(
     ([0.72, 0.05], [0, 2])
     """
     estimates = isinstance(noise, str)
-    of = as_choice("of", of or ("recorded" if estimates else "true"), ("true", "recorded"))
+    usual = "recorded" if estimates else "true"
+    of = as_choice("of", usual if of is None else of, ("true", "recorded"))
     as_flag("calibrate", calibrate)
     as_choice("rank_by", rank_by, RANKINGS)
     level = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
@@ -230,14 +235,38 @@ def issues_from_probabilities(
     if is_believed(record):
         _refuse_impossible(recorded, record.matrix, ordered)
     model = PosteriorModel.fitted(record, checked, recorded, of=of, calibrate=calibrate, verified=known)
-    count = wrong_range(record, int(is_left.sum()), level)
-    if is_believed(record):
-        true = model.true(checked)[is_left]
-        of_left = None if together is None else together[is_left]
-        count = wrong_count(true, recorded[is_left], record, level, of_left)
-        count = None if record.source == "too few rows" else count
     after = model.of(checked, recorded, known)
-    return issues_from(after, ordered, record, count, rank_by, library_of(probabilities), ~is_left)
+    # Of a verified row what it was before anybody looked: the count compares verdicts with it.
+    suspicion = (after if known is None else model.of(checked, recorded)).probability_wrong
+    of_left = None if together is None else together[is_left]
+    by_matrix = _by_matrix(record, model.true(checked)[is_left], recorded[is_left], level, of_left)
+    if record.source in ("given", "trusted"):
+        count, chances = by_matrix, after.probability_wrong
+    else:
+        table = _of_records(checked, recorded_probabilities, record, of)
+        under = None if by_matrix is None else by_matrix.estimate
+        count, chances = verified_count(table, recorded, suspicion, known, under, level, together)
+        if record.source == "too few rows" and np.isnan(chances).all():
+            count = None
+    return issues_from(after, suspicion, chances, ordered, record, count, rank_by, library_of(probabilities), ~is_left)
+
+
+def _by_matrix(noise: Noise, true: Floats, recorded: Ints, confidence: float, groups: Ints | None) -> WrongCount | None:
+    """The number of wrong labels if one matrix describes the noise; None for too few rows."""
+    if noise.source == "too few rows":
+        return None
+    if is_believed(noise):
+        return wrong_count(true, recorded, noise, confidence, groups)
+    return wrong_by_rate(noise, len(recorded))
+
+
+def _of_records(probabilities: Floats, given: ArrayLike | None, noise: Noise, of: str) -> Floats:
+    """Probabilities of the recorded label."""
+    if given is not None:
+        table = as_probabilities("recorded_probabilities", _numbers(given), probabilities.shape[1]).clip(min=0)
+        as_same_length("recorded_probabilities", len(table), "probabilities", len(probabilities))
+        return table
+    return probabilities @ noise.matrix if of == "true" and noise.answer == "corrected" else probabilities
 
 
 def _estimated(
@@ -267,8 +296,7 @@ def _estimated(
         trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(found.n_classes)))
         return Evidence.of(gains_of_correction(trusted, true, found.matrix, recorded), groups=groups)
 
-    is_verified = known is not None and len(known.rows) >= ENOUGH_VERIFIED
-    chosen = choose("auto", found, Evidence.of(*gains, groups=groups), correct, verified=is_verified)
+    chosen = choose("auto", found, Evidence.of(*gains, groups=groups), correct)
     if chosen.answer == "trusting" and found.rate_range is not None:
         # The same probabilities explain the records as well without any noise: all labels may be right.
         return replace(chosen, rate_range=(0.0, found.rate_range[1]))

@@ -107,6 +107,9 @@ class OrdinalClassifier(TableClassifierBase):
         What `predict_proba` gives for the training rows with positive weight, by models that did not see the row.
     table_ : Table or None
         The training rows as the models read them, after `keep_table`.
+    recorded_out_of_fold_ : array of shape (n_samples, n_classes) or None
+        Probability of each recorded label, by models that trust the labels and did not see the row: what the number of
+        wrong labels is counted by. None where the noise was not estimated, and after loading.
     folds_ : int array of shape (n_rounds, n_samples) or None
         Fold of every training row with positive weight, one line per draw of the folds; None after loading.
     models_ : dict of str to tuple
@@ -150,6 +153,7 @@ class OrdinalClassifier(TableClassifierBase):
     selection_: Mapping[str, float] = field(init=False)
     learner_: str = field(init=False)
     out_of_fold_: Floats | None = field(init=False)
+    recorded_out_of_fold_: Floats | None = field(init=False)
     folds_: Ints | None = field(init=False)
     curves_: Mapping[str, tuple[Sequence[float], ...]] = field(init=False)
 
@@ -355,7 +359,7 @@ class OrdinalClassifier(TableClassifierBase):
         self.blend_, self.noise_, self.columns_ = blend, blend.noise, blend.coding.columns
         self.models_, self.weights_, self.selection_ = blend.models, blend.weights, blend.selection
         self.learner_, self.folds_, self.out_of_fold_ = blend.learner, blend.folds, blend.out_of_fold
-        self.curves_ = blend.curves
+        self.curves_, self.recorded_out_of_fold_ = blend.curves, blend.recorded_out_of_fold
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class, shape (n_samples, n_classes).

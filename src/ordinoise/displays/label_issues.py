@@ -31,8 +31,8 @@ class LabelIssuesDisplay:
     Attributes
     ----------
     looked_at, found : arrays of shape (n_samples + 1,)
-        Number of labels looked at, and expected number of wrong ones among them. Where the noise is not believed it is
-        the number for which another grade would be likelier to be recorded: at least as many.
+        Number of labels looked at, and expected number of wrong ones among them; where that is not known, the sum of
+        their suspicions.
     ax_, figure_ : Axes and Figure of matplotlib
 
     Examples
@@ -50,7 +50,7 @@ class LabelIssuesDisplay:
         if not isinstance(issues, LabelIssues):
             raise complain("issues", "be what find_label_issues returns", type(issues).__name__)
         self.issues = issues
-        wrong = issues.probability_wrong[issues.worst]
+        wrong = (issues.suspicion if self.is_unknown else issues.probability_wrong)[issues.worst]
         self.looked_at = np.arange(len(wrong) + 1)
         self.found = np.concatenate([[0.0], wrong.cumsum()])
 
@@ -107,11 +107,15 @@ class LabelIssuesDisplay:
         self.ax_ = axes_for(ax, 5.6, 3.8)
         self.figure_ = self.ax_.figure
         # Ranked by distance, a likely error can stand after an unlikely one: the dot counts all likely ones.
-        likely = int((self.issues.probability_wrong > 0.5).sum())
+        likely = 0 if self.is_unknown else int((self.issues.probability_wrong > 0.5).sum())
         draw_found(self.ax_, self.looked_at, self.found, likely, current_palette())
-        believed = self.issues.noise.answer == "corrected"
-        self.ax_.set_ylabel("expected wrong ones among them" if believed else "chances of another grade, summed")
+        self.ax_.set_ylabel("suspicion, summed" if self.is_unknown else "expected wrong ones among them")
         return self
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody knows how likely each label is wrong."""
+        return bool(np.isnan(self.issues.probability_wrong).all())
 
 
 def draw_found(axis: Axes, looked_at: Any, found: Floats, likely: int, palette: Palette) -> None:

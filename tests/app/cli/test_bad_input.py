@@ -251,7 +251,7 @@ def test_a_model_that_the_library_saved_says_what_it_lacks(folder: Path) -> None
     assert result.err == "model must hold task.json, got 'm'; ordinoise fit writes one\n"
 
 
-def test_our_own_faults_exit_with_1(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_our_own_faults_exit_with_70(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "table.csv").write_text(GOOD)
 
     def broken(*_: object, **__: object) -> None:
@@ -260,7 +260,7 @@ def test_our_own_faults_exit_with_1(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("ordinoise.app.verbs.fit.estimate", broken)
     result = run("noise", "table.csv", "--target", "stars")
     assert (result.code, result.err) == (
-        1,
+        70,
         "ordinoise failed with TypeError: a bug; ORDINOISE_TRACEBACK=1 shows where\n",
     )
 

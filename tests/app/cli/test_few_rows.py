@@ -56,7 +56,7 @@ def test_the_terminal_says_that_there_are_too_few_rows_and_not_that_none_is_wron
 
 def test_the_record_has_no_number_of_wrong_labels_but_a_doubt(audited: Result, folder: Path) -> None:
     found = json.loads((folder / "audit" / "audit.json").read_text())
-    assert found["format_version"] == 5
+    assert found["format_version"] == 6
     assert (found["wrong"], found["wrong_low"], found["wrong_high"]) == (None, None, None)
     assert found["suspects"] == []
     noise = found["noise"]

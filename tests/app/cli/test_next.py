@@ -57,7 +57,7 @@ def test_a_spot_check_is_blind_and_certifies_what_the_next_audit_says(folder: Pa
     overview = desk.overview()
     target = [column["role"] for column in overview["columns"]].index("target")
     for item in overview["items"][:60]:
-        assert (item["recorded"], item["suggested"], item["posterior"], item["cells"][target]) == ("", "", (), None)
+        assert (item["recorded"], item["suggested"], item["graded"], item["cells"][target]) == ("", "", (), None)
     assert "60 not decided" in overview["certificates"][0]
     for at, row in enumerate(rows):
         body = {"row": row, "grade": GRADES[TRUE[row]], "reviewer": "Ada", "key": f"key-{at:08}"}

@@ -92,7 +92,8 @@ def test_every_label_is_in_the_list_and_the_suspects_come_with_their_rows(folder
     assert first["recorded"] == frame["quality"][first["row"]]
     noise = read_record(folder / "audit").noise
     assert (noise.answer, noise.doubt_codes) == ("corrected", ("few-samples",))
-    assert suspects["expected_distance"].is_sorted(descending=True)
+    assert suspects["suspicion"].is_between(0, 1).all()
+    assert not {"probability_wrong", "expected_distance"} & {*suspects.columns, *labels.columns}
     assert (suspects["recorded"] != suspects["suggested"]).all()
 
 
@@ -309,13 +310,13 @@ def test_a_folder_that_is_no_audit_cannot_be_reviewed(tmp_path: Path) -> None:
     assert result.err.startswith("folder must hold a readable audit.json")
 
 
-@pytest.mark.parametrize("version", [1, 4, "5", None])
+@pytest.mark.parametrize("version", [1, 4, "6", None])
 def test_an_audit_of_another_format_version_is_refused(version: object, folder: Path, tmp_path: Path) -> None:
     content = json.loads((folder / "audit" / "audit.json").read_text())
-    assert content["format_version"] == 5
+    assert content["format_version"] == 6
     (tmp_path / "audit.json").write_text(json.dumps(content | {"format_version": version}))
     with pytest.raises(
-        ValueError, match=r"^folder must hold audit.json of format version 5, got .*run ordinoise audit again$"
+        ValueError, match=r"^folder must hold audit.json of format version 6, got .*run ordinoise audit again$"
     ):
         read_record(tmp_path)
 

@@ -66,7 +66,7 @@ def test_memory_and_parts_give_the_same_answer_in_any_order_of_the_rows(is_sorte
     assert low is not None
     assert high is not None
     assert low < wrong < high
-    before, after = (found.labels.sort("row")["probability_wrong"].to_numpy() for found in (one, three))
+    before, after = (found.labels.sort("row")["suspicion"].to_numpy() for found in (one, three))
     assert np.corrcoef(before, after)[0, 1] > 0.9
 
 
@@ -137,7 +137,7 @@ def test_columns_that_say_nothing_leave_the_class_shares_in_parts_too(noise: str
     assert (one.record.learner, three.record.learner) == ("class shares", "class shares")
     assert (one.record.noise.answer, one.record.noise.reason) == (three.record.noise.answer, three.record.noise.reason)
     assert one.record.suspects == three.record.suspects == ()
-    chances = [f"probability_{grade}" for grade in (1, 2, 3, 4)]
+    chances = [f"graded_{grade}" for grade in (1, 2, 3, 4)]
     # Shares without a fifth and without a quarter of the rows.
     assert np.abs(one.labels.select(chances).to_numpy() - three.labels.select(chances).to_numpy()).max() < 0.05
 

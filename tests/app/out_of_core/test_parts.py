@@ -48,7 +48,7 @@ def test_the_audit_finds_the_noise_and_the_wrong_grades(audits: dict[int, Path])
     assert (record.n_rows, record.n_graded) == (N_ROWS, N_ROWS)
     assert np.array_equal(labels["row"].to_numpy(), np.arange(N_ROWS))
     assert np.array_equal(labels["recorded"].to_numpy(), frame["grade"].cast(pl.String).to_numpy())
-    first = labels.sort("expected_distance", descending=True)["row"].to_numpy()[: wrong.sum() // 2]
+    first = labels.sort("suspicion", descending=True)["row"].to_numpy()[: wrong.sum() // 2]
     assert wrong[first].mean() > 0.8
     assert np.abs(record.noise.matrix - NOISE).max() < 0.1
     assert record.suspects[0].cells[3] == frame["kind"][record.suspects[0].row]
@@ -120,7 +120,7 @@ def test_rows_without_a_grade_get_a_suggestion(tmp_path: Path) -> None:
     ungraded = labels.filter(pl.col("recorded").is_null())
     assert ungraded["row"].to_list() == list(range(0, 600, 50))
     assert set(ungraded["suggested"]) <= {"1", "2", "3", "4"}
-    assert ungraded["probability_wrong"].null_count() == 12
+    assert ungraded["suspicion"].null_count() == 12
     notes = {column.name: column.note for column in record.columns}
     assert notes["number"] == "it counts the rows"
 

@@ -51,7 +51,7 @@ def test_text_alone_finds_wrong_grades(tmp_path: Path) -> None:
     data = written(tmp_path / "data", with_notes(frame, true).select("note", "grade"), 3)
     audit_parts(request_for(data, ignore=()), tmp_path / "out", n_suspects=5)
     labels = pl.read_parquet(tmp_path / "out" / LABELS)
-    first = labels.sort("expected_distance", descending=True)["row"].to_numpy()[: wrong.sum() // 3]
+    first = labels.sort("suspicion", descending=True)["row"].to_numpy()[: wrong.sum() // 3]
     assert wrong[first].mean() > 0.75
 
 

@@ -34,7 +34,32 @@ def test_an_audit_keeps_every_entry(audit: AuditRecord, tmp_path: Path) -> None:
     write_record(tmp_path, audit)
     before = _plain(STORED / "audit.json")
     before["settled"] = [one | {"drawn": "chosen"} for one in before["settled"]]
+    before |= NEW | {"suspects": [_as_now(one, is_given=True) for one in before["suspects"]], "format_version": 6}
     assert _plain(tmp_path / "audit.json") == before
+
+
+def test_a_number_that_stood_on_a_fitted_matrix_is_not_shown_again(tmp_path: Path) -> None:
+    content = _plain(STORED / "audit.json")
+    content["noise"] |= {"source": "estimated"}
+    (tmp_path / "audit.json").write_text(json.dumps(content))
+    record = read_record(tmp_path)
+    assert (record.stage, record.wrong, record.wrong_low, record.wrong_high) == ("nothing", None, None, None)
+    assert {one.probability_wrong for one in record.suspects} == {None}
+    assert record.suspects[0].suspicion == content["suspects"][0]["probability_wrong"]
+
+
+NEW: dict[str, Any] = {
+    "stage": "given", "by_matrix": None, "n_next": None, "count_doubts": [], "design_effect": 1.0,
+}  # fmt: skip
+"""What a record of today says beside what it said; the matrix of this one was given."""
+
+
+def _as_now(suspect: dict[str, Any], *, is_given: bool = False) -> dict[str, Any]:
+    """A suspect of an earlier version, without probabilities that nobody verified."""
+    suspicion, graded = suspect["probability_wrong"], suspect["posterior"]
+    kept = {name: value for name, value in suspect.items() if name != "posterior"}
+    unknown = {} if is_given else {"probability_wrong": None, "expected_distance": None}
+    return kept | {"suspicion": suspicion, "graded": graded} | unknown
 
 
 def test_plans_keep_their_rows_and_strata(audit: AuditRecord, tmp_path: Path) -> None:
@@ -44,6 +69,7 @@ def test_plans_keep_their_rows_and_strata(audit: AuditRecord, tmp_path: Path) ->
         write_plan(tmp_path, plan)
         before = _plain(STORED / f"next-{number}.json")
         before["stratum"] = before.pop("drawn")
+        before["rows"] = [_as_now(one) for one in before["rows"]]
         assert _plain(tmp_path / f"next-{number}.json") == before
     assert plans[0].certificate(Settled(one.row, None, one.recorded) for one in plans[0].rows).n_checked == 3
 
@@ -52,7 +78,9 @@ def test_ratings_keep_every_entry(tmp_path: Path) -> None:
     record = read_ratings_record(STORED)
     assert record.suspects[0].grades
     write_ratings_record(tmp_path, record)
-    assert _plain(tmp_path / "raters.json") == _plain(STORED / "raters.json")
+    before = _plain(STORED / "raters.json")
+    before["suspects"] = [one | {"suspicion": 0.0, "graded": []} for one in before["suspects"]]
+    assert _plain(tmp_path / "raters.json") == before
 
 
 def test_the_task_of_a_model_keeps_every_entry(tmp_path: Path) -> None:

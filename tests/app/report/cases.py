@@ -62,9 +62,8 @@ def findings(
             rank=place + 1,
             recorded=names[recorded[row]],
             suggested=names[int(issues.suggested[row])],
-            probability_wrong=float(issues.probability_wrong[row]),
-            expected_distance=float(issues.expected_distance[row]),
-            posterior=tuple(issues.posterior[row].tolist()),
+            suspicion=float(issues.suspicion[row]),
+            graded=tuple((probabilities @ noise_matrix)[row].tolist()),
             cells=tuple(cells or _cells(columns, int(row))),
             **_why(columns, tuple(cells or _cells(columns, int(row))), names[0]),
         )

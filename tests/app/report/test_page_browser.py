@@ -82,8 +82,8 @@ def test_grades_are_sorted_by_rank_and_shares_by_size(opened: Page) -> None:
     recorded = [WORDS.index(text) for text in column(opened, 3)]
     assert recorded == sorted(recorded)
     assert len(set(recorded)) > 2
-    header(opened, "Probability wrong").get_by_role("button").click()
-    shares = [float(text.strip("%<>")) for text in column(opened, 5)]
+    header(opened, "Suspicion").get_by_role("button").click()
+    shares = [float(text) for text in column(opened, 5)]
     assert shares == sorted(shares, reverse=True)
 
 
@@ -101,9 +101,9 @@ def test_missing_numbers_go_last_either_way(opened: Page) -> None:
 def test_rows_are_filtered_by_text_and_by_grade_and_the_number_is_announced(opened: Page) -> None:
     status = opened.get_by_role("status")
     assert status.inner_text() == "Showing 100 of 100 rows"
-    colors = column(opened, 11)
+    colors = column(opened, 10)
     opened.get_by_label("Find", exact=True).press_sequentially("BLUE")
-    assert set(column(opened, 11)) == {"Blue"}
+    assert set(column(opened, 10)) == {"Blue"}
     assert status.inner_text() == f"Showing {colors.count('Blue')} of 100 rows"
     opened.get_by_label("Recorded", exact=True).select_option("good")
     both = column(opened, 3)

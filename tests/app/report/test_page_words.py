@@ -38,11 +38,11 @@ def counting(wrong: float, low: float, high: float, n_graded: int = 1599) -> Aud
 @pytest.mark.parametrize(
     ("record", "sentence"),
     [
-        (counting(212.2, 180, 245), "About 212 of 1,599 grades are probably wrong, or decided by something that the columns do not show (13%; 95% interval 11% to 15%)."),
-        (counting(1.1, 0.9, 1.4), "About 1 of 1,599 grades is probably wrong, or decided by something that the columns do not show (0.1%; 95% interval 0.1% to 0.1%)."),
+        (counting(212.2, 180, 245), "About 212 of 1,599 grades are probably wrong (13%; 95% interval 11% to 15%)."),
+        (counting(1.1, 0.9, 1.4), "About 1 of 1,599 grades is probably wrong (0.1%; 95% interval 0.1% to 0.1%)."),
         (counting(0.1, 0, 0.4), "There is no sign that any of 1,599 grades is wrong."),
         (counting(0.1, 0, 7), "There is no sign that any of 1,599 grades is wrong, though up to 7 may be."),
-        (counting(100, 0, 190), "About 100 of 1,599 grades may be wrong, or decided by something that the columns do not show (6.3%; 95% interval 0% to 12%)."),
+        (counting(100, 0, 190), "About 100 of 1,599 grades may be wrong (6.3%; 95% interval 0% to 12%)."),
     ],
     ids=["usual", "one", "none", "perhaps none", "down to none"],
 )  # fmt: skip
@@ -137,7 +137,8 @@ def test_doubts_and_given_matrices_are_reported_in_the_summary() -> None:
 
 def test_a_number_that_cannot_be_told_is_a_range() -> None:
     record = replace(counting(1, 12.3, 400), wrong=None)
-    (sentence,) = record.finding.sentences
+    sentence, *more = record.finding.sentences
+    assert more[-1] == "Verify 60 rows drawn at random to have a number."
     assert sentence.startswith("Between 12 and 400 of 1,599 grades are wrong (0.8% to 25%); more cannot be told")
     assert record.finding.kind == "range"
     trusting = replace(record, noise=replace(record.noise, answer="trusting", reason="nothing was gained"))
@@ -198,6 +199,7 @@ def test_every_code_has_a_meaning_of_its_own() -> None:
         "maybe-clean": "no noise at all" in MEANINGS["maybe-clean"],
         "moved-grade": "usually recorded as another" in MEANINGS["moved-grade"],
         "predicted-surprise": "the columns show which" in MEANINGS["predicted-surprise"],
+        "verified-disagree": "so it is not used" in MEANINGS["verified-disagree"],
         "no-signal": "hardly help to predict" in MEANINGS["no-signal"],
         "weak-columns": "explain little" in MEANINGS["weak-columns"],
         "too-few-rows": "so few rows" in MEANINGS["too-few-rows"],

@@ -124,14 +124,13 @@ def _suspect(rows: list[list[str]], row: int, rank: int, wrong: float) -> Suspec
     likelihood[recorded] = 0
     posterior = wrong * likelihood / likelihood.sum()
     posterior[recorded] = 1 - wrong
-    distance = float(posterior @ np.abs(np.arange(len(CLASSES)) - recorded))
     cells = tuple(cell or None for cell in rows[row])
     first = (cells[5] or "").partition(" ")[0]
     why = (Contribution("alcohol", 1.25), Contribution("color", -0.5))
     words = (WordContribution("tasting note", 0.75 if row % 2 else -0.75, 0, len(first)),) if first else ()
     near = Similar(row + 1, CLASSES[recorded], cells, CLASSES[suggested] if rank % 2 else None)
     grades = (CLASSES[recorded], CLASSES[suggested])
-    return Suspect(row, rank, *grades, wrong, distance, tuple(posterior.tolist()), cells, why, words, (near,))
+    return Suspect(row, rank, *grades, cells, wrong, tuple(posterior.tolist()), why, words, (near,))
 
 
 def _png(number: int) -> bytes:

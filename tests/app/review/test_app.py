@@ -385,8 +385,9 @@ def test_one_estimate_runs_at_a_time_with_the_trusted_labels(audit: Path, record
     assert asked == [[(first.row, first.recorded, "4"), (second.row, second.recorded, "7")]]
     assert report["status"] == "done"
     assert report["words"] == [
-        "New estimate: about 19.0% of the labels are wrong (95% interval 17.0% to 21.0%). Previous estimate: about 21.0% "
-        "of the labels are wrong (95% interval 16.0% to 27.0%).",
+        "New estimate: if one matrix describes the noise, about 19.0% of the labels are wrong (95% interval 17.0% to "
+        "21.0%). Previous estimate: if one matrix describes the noise, about 21.0% of the labels are wrong (95% interval "
+        "16.0% to 27.0%).",
         "The interval is 64% narrower than before.",
         "No kind of error is clearly more or less common than before.",
     ]

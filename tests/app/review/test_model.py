@@ -229,12 +229,9 @@ class Review(RuleBasedStateMachine):
 
     def _write_labels(self) -> None:
         """labels.csv of the audit, which the next round is planned from."""
-        names = ["row", "recorded", "suggested", "probability_wrong", "expected_distance"]
-        names += [f"probability_{grade}" for grade in CLASSES]
+        names = ["row", "recorded", "suggested", "suspicion", *(f"graded_{grade}" for grade in CLASSES)]
         grades = read_text(self.home / "wine.csv")["quality"]
-        lines = [
-            ",".join([str(row), grade, CLASSES[0], "0.5", "0.7", *["0.2"] * 5, "0"]) for row, grade in enumerate(grades)
-        ]
+        lines = [",".join([str(row), grade, CLASSES[0], "0.5", *["0.2"] * 5, "0"]) for row, grade in enumerate(grades)]
         (self.folder / "labels.csv").write_text("\n".join([",".join(names), *lines]) + "\n")
 
 

@@ -14,11 +14,11 @@ from ordinoise.noise import Noise
 
 
 def test_reasons_read_the_matrix_by_true_grade_first(record: AuditRecord) -> None:
-    posterior = (0.05, 0.02, 0.03, 0.82, 0.05, 0.03)
-    suspect = replace(record.suspects[0], recorded="3", suggested="6", posterior=posterior, probability_wrong=0.95)
+    graded = (0.05, 0.02, 0.03, 0.82, 0.05, 0.03)
+    suspect = replace(record.suspects[0], recorded="3", suggested="6", graded=graded)
     assert MATRIX[3, 0] != MATRIX[0, 3] or MATRIX[3, 2] != MATRIX[2, 3]
     assert reasons(record, suspect) == [
-        "The features suggest 6 (82%); 3 was recorded (5.0%).",
+        "Of rows like this one 82% are graded 6, and 5.0% 3 as here.",
         "Recording 6 as 3 is a rare error here (1.0% of the true 6): the two are 3 grades apart.",
     ]
     near = replace(suspect, recorded="5", suggested="6")
@@ -28,21 +28,21 @@ def test_reasons_read_the_matrix_by_true_grade_first(record: AuditRecord) -> Non
     )
 
 
-def test_where_no_grade_has_half_of_the_probabilities_the_side_of_the_scale_is_reported(record: AuditRecord) -> None:
-    posterior = (0.02, 0.01, 0.02, 0.39, 0.25, 0.31)
-    suspect = replace(record.suspects[0], recorded="3", suggested="7", posterior=posterior, probability_wrong=0.98)
+def test_where_no_grade_has_half_of_the_rows_the_side_of_the_scale_is_reported(record: AuditRecord) -> None:
+    graded = (0.02, 0.01, 0.02, 0.39, 0.25, 0.31)
+    suspect = replace(record.suspects[0], recorded="3", suggested="7", graded=graded)
     assert reasons(record, suspect)[0] == (
-        "The features suggest a higher grade (98%, median 7); 3 was recorded (2.0%)."
+        "Of rows like this one 98% are graded higher (suggested: 7), and 2.0% 3 as here."
     )
-    other = replace(suspect, recorded="8", suggested="5", posterior=(0.3, 0.2, 0.35, 0.05, 0.04, 0.06))
-    assert reasons(record, other)[0].startswith("The features suggest a lower grade (94%, median 5);")
+    other = replace(suspect, recorded="8", suggested="5", graded=(0.3, 0.2, 0.35, 0.05, 0.04, 0.06))
+    assert reasons(record, other)[0].startswith("Of rows like this one 94% are graded lower (suggested: 5),")
 
 
 def test_a_suspect_whose_recorded_grade_is_likeliest_is_reported_so(record: AuditRecord) -> None:
-    posterior = (0.02, 0.03, 0.4, 0.3, 0.2, 0.05)
-    suspect = replace(record.suspects[0], recorded="5", suggested="5", posterior=posterior, probability_wrong=0.6)
+    graded = (0.02, 0.03, 0.4, 0.3, 0.2, 0.05)
+    suspect = replace(record.suspects[0], recorded="5", suggested="5", graded=graded)
     first, second = reasons(record, suspect)
-    assert first == "5 was recorded and is still the most likely grade (40%), but other grades together have 60%."
+    assert first == "Of rows like this one 40% are graded 5 as here, 60% otherwise."
     assert second.startswith("Recording 6 as 5 is a common error")
 
 
@@ -71,8 +71,8 @@ def test_too_few_rows_are_reported_in_place_of_a_share() -> None:
     unknown = Noise(np.eye(6), source="too few rows", class_shares=np.full(6, 1 / 6))
     known = noise_of(0.22, (0.17, 0.27))
     assert in_words(RefitOutcome(unknown, known, 5), CLASSES) == [
-        "New estimate: about 22.0% of the labels are wrong (95% interval 17.0% to 27.0%). Previous "
-        "estimate: there are too few rows to estimate how many of the labels are wrong."
+        "New estimate: if one matrix describes the noise, about 22.0% of the labels are wrong (95% interval 17.0% to "
+        "27.0%). Previous estimate: there are too few rows to estimate how many of the labels are wrong."
     ]
     assert in_words(RefitOutcome(known, unknown, 5), CLASSES) == [
         "There are too few rows to estimate how many of the labels are wrong."
@@ -90,6 +90,7 @@ def test_sentences_name_the_entry_that_moved_most_by_true_grade_first() -> None:
     assert moved == "Recording 6 as 5 is more common than estimated: 18%, before 12%."
     back = RefitOutcome(noise_of(0.2, None, after), noise_of(0.22, None), 5)
     assert in_words(back, CLASSES) == [
-        "New estimate: about 22.0% of the labels are wrong. Previous estimate: about 20.0% of the labels are wrong.",
+        "New estimate: if one matrix describes the noise, about 22.0% of the labels are wrong. Previous estimate: if one "
+        "matrix describes the noise, about 20.0% of the labels are wrong.",
         "Recording 6 as 5 is less common than estimated: 12%, before 18%.",
     ]

@@ -99,16 +99,14 @@ def test_a_corrected_export_differs_in_its_grades_only(tmp_path: Path) -> None:
     assert now == was
 
 
-def test_any_audit_becomes_tasks_with_the_probability_of_the_suggestion(tmp_path: Path) -> None:
+def test_any_audit_becomes_tasks_with_the_suspicion_as_their_score(tmp_path: Path) -> None:
     record = sample_audit(tmp_path)
     tasks = _label_studio_tasks(record, None)
     first = record.suspects[0]
     assert len(tasks) == len(record.suspects)
     assert tasks[0]["data"]["item"] == str(first.row)
     assert record.target not in tasks[0]["data"]
-    assert tasks[0]["predictions"][0]["score"] == pytest.approx(
-        first.posterior[record.classes.index(first.suggested)], abs=1e-6
-    )
+    assert tasks[0]["predictions"][0]["score"] == pytest.approx(first.suspicion, abs=1e-6)
     assert tasks[0]["predictions"][0]["result"][0]["value"] == {"choices": [first.suggested]}
 
 

@@ -16,10 +16,10 @@ from ordinoise.audit.prevalence.ceiling import most_by_chosen, most_unlike, uppe
 from ordinoise.audit.prevalence.floor import LEVELS, far_chances, fewest_wrong, overlap_of
 from ordinoise.audit.prevalence.forecast import most_of_next
 from ordinoise.audit.prevalence.gate import gate, rows_that_tell
-from ordinoise.audit.prevalence.predictive import contradicts
 from ordinoise.audit.prevalence.verdicts import Tally
 from ordinoise.estimate import Estimate
 from ordinoise.estimation.score.cells import ScoreCells
+from ordinoise.estimation.score.predictive import contradicts
 
 FAR = np.array([[0.94, 0, 0.06, 0, 0], [0, 0.94, 0, 0.06, 0], [0.03, 0, 0.94, 0, 0.03], [0, 0.06, 0, 0.94, 0],
                 [0.03, 0, 0.03, 0, 0.94]])  # fmt: skip

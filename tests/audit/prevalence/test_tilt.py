@@ -16,8 +16,8 @@ from scipy.special import expit
 from scipy.stats import binom, norm
 
 from ordinoise._validation import Floats
-from ordinoise.audit.prevalence.predictive import poisson_binomial
 from ordinoise.audit.prevalence.tilt import Sample, curve_of, half_below, slopes, wrong_by_sample
+from ordinoise.estimation.score.predictive import poisson_binomial
 
 
 def sample_of(logits: Floats, n_wrong: int, n_open: int = 0, slip_rate: float = 0.0) -> Sample:

@@ -46,13 +46,14 @@ VERBS = (
 for verb in VERBS:
     app.command(verb, name=verb.__name__.partition("_")[0])
 app.register_install_completion_command()
+INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line.
 
-    Exit codes: 0 success, 1 internal error or a check that failed, 2 bad input, 130 stopped by Ctrl-C, 143 by SIGTERM,
-    129 by SIGHUP.
+    Exit codes: 0 success, 1 a check that failed, 2 bad input, 3 a check that cannot be told, 70 internal error, 130
+    stopped by Ctrl-C, 143 by SIGTERM, 129 by SIGHUP.
     """
     try:
         os.getcwd()  # noqa: PTH109 - without a path made of it
@@ -112,7 +113,7 @@ def _run(arguments: Sequence[str] | None) -> None:
             _print_error(str(error))
             raise SystemExit(2) from None
         _print_error(f"ordinoise failed with {type(error).__name__}: {error}; ORDINOISE_TRACEBACK=1 shows where")
-        raise SystemExit(1) from None
+        raise SystemExit(INTERNAL_ERROR) from None
 
 
 def _say_stopped() -> NoReturn:

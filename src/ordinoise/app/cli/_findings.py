@@ -46,9 +46,9 @@ def show_matrix(screen: Console, noise: Noise, classes: Sequence[str], found: Fi
     """Print the noise matrix; nothing if nothing was found, or if it would contradict what was."""
     if found.kind in ("no signal", "too few rows") or not found.shows_matrix:
         return
-    believed = noise.source != "estimated" or noise.answer == "corrected"
-    title = f"How each true grade {'is' if believed else 'would be'} recorded"
-    title += "" if believed else ", if the estimate were believed"
+    is_fitted = noise.source == "estimated"
+    title = f"How each true grade {'would be' if is_fitted else 'is'} recorded"
+    title += ", if one matrix describes the noise" if is_fitted else ""
     title += "" if noise.interval is None else f" ({noise.confidence:.0%} intervals)"
     screen.print(rich_table(matrix_text(title, classes, noise.matrix, noise.interval)))
 
@@ -58,6 +58,8 @@ def show_finding(screen: Console, noise: Noise, classes: Sequence[str], found: F
     show_matrix(screen, noise, classes, found)
     bold, more = found.headline
     say(screen, more + f" {reason}" * (found.kind == "no signal"), bold=bold)
+    for sentence in found.sentences[1:]:
+        say(screen, sentence)
     if found.kind != "no signal":
         show_doubts(screen, noise, found)
 
@@ -104,14 +106,21 @@ def show_suspects(screen: Console, record: AuditRecord) -> None:
         screen.print("No grade is suspicious enough to list.")
         return
     rows = tuple(
-        (str(one.row), one.recorded, one.suggested, f"{one.probability_wrong:.0%}", f"{one.expected_distance:.2f}")
+        (str(one.row), one.recorded, one.suggested, f"{one.suspicion:.2f}", chance_words(one.probability_wrong))
         for one in record.suspects[:SHOWN_SUSPECTS]
     )
-    columns = ("row", "recorded", "suggested", record.suspicion, "expected distance")
+    columns = ("row", "recorded", "suggested", "suspicion", "probability wrong")
+    n_columns = len(columns) - (record.suspects[0].probability_wrong is None)
     note = "Rows are numbered from 0; the header is not counted."
     which = "grades" if record.n_left == record.n_graded else "grades that are not settled"
     title = f"The {len(rows)} most suspicious of {record.n_left:,} {which}"
-    screen.print(rich_table(TextTable(title, columns, rows, (note,))))
+    shown = tuple(row[:n_columns] for row in rows)
+    screen.print(rich_table(TextTable(title, columns[:n_columns], shown, (note,))))
+
+
+def chance_words(chance: float | None) -> str:
+    """A chance as a percentage; a dash where nobody knows it."""
+    return NOTHING if chance is None else percent(chance)
 
 
 def show_plan_of_rows(screen: Console, plan: Plan) -> None:

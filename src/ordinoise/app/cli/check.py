@@ -13,14 +13,15 @@ def check(
     *,
     max_wrong: float,
     reviewed: Path | None = None,
-    if_unknown: Literal["pass", "fail"] = "fail",
+    if_unknown: Literal["pass", "fail"] | None = None,
     junit: Path | None = None,
     json: Json = False,
 ) -> None:
     """Check that few enough grades of a table are wrong: a gate for continuous integration.
 
-    Exit codes: 0 passed, 1 failed, 2 bad input. It passes if the upper end of the share of wrong grades is at most
-    --max-wrong, and fails if the lower end is above it; in between it cannot be told.
+    Exit codes: 0 passed, 1 failed, 2 bad input, 3 cannot be told. It passes if the upper end of the share of wrong
+    grades is at most --max-wrong, and fails if the lower end is above it; in between it cannot be told, and the answer
+    names the number of rows to verify.
 
     Example: ordinoise check ratings.csv --target stars --max-wrong 0.05
 
@@ -29,10 +30,10 @@ def check(
     max_wrong
         Largest share of wrong grades that passes, such as 0.05.
     reviewed
-        Folder of an audit of the table; its settled grades are trusted. If it has a spot check (ordinoise next
-        --spot-check), that decides, and nothing is fitted.
+        Folder of an audit of the table; its settled grades are trusted, and nothing is fitted. Rows drawn at random
+        (ordinoise next --spot-check) tell most.
     if_unknown
-        What to do if it cannot be told: pass or fail.
+        Pass or fail, in place of exit code 3, if it cannot be told.
     junit
         New file for the result as JUnit XML.
     """
@@ -57,4 +58,4 @@ def check(
         show_settled(console(), record)
         say(console(), f" {verdict.reason[0].upper()}{verdict.reason[1:]}", bold=f"{verdict.answer.capitalize()}.")
     if not is_passed:
-        raise SystemExit(1)
+        raise SystemExit(1 if verdict.answer == FAILED or if_unknown == "fail" else 3)

@@ -12,6 +12,7 @@ def next_rows(
     *,
     budget: int = 50,
     spot_check: bool = False,
+    strata: bool = False,
     repeat: bool = False,
     confidence: float = 0.95,
     seed: int = 0,
@@ -19,8 +20,8 @@ def next_rows(
 ) -> None:
     """Choose which rows of an audit to verify next, or whom to ask about which item; ordinoise review shows them first.
 
-    Rows without a grade take part. With --spot-check the rows are drawn at random, and show how many grades are wrong
-    whatever the model believes.
+    Rows without a grade take part. With --spot-check the rows are drawn at random: they give the number of wrong grades
+    with an interval, whatever the model believes.
 
     Example: ordinoise next audit --budget 50
 
@@ -31,7 +32,9 @@ def next_rows(
     budget
         Number of rows to verify.
     spot_check
-        Draw rows at random, for a certificate; from the more suspicious ones more often if that makes it better.
+        Draw rows at random, each as likely as any other.
+    strata
+        With --spot-check, draw suspicious rows more often: for an exact "at most", and no number.
     repeat
         Show some settled rows again, blind: how often two looks differ tells how often reviewers err.
     confidence
@@ -47,11 +50,14 @@ def next_rows(
     as_count("budget", budget, 1)
     if spot_check and repeat:
         raise complain("repeat", "be given without --spot-check", "both")
+    if strata and not spot_check:
+        raise complain("strata", "be given with --spot-check", "without it")
     as_number("confidence", confidence, 0.0, 0.999999, open_low=True)
     as_count("seed", seed, 0)
     name, plan = plan_next(
-        folder, budget=budget, is_spot_check=spot_check, is_repeat=repeat, confidence=confidence, seed=seed
-    )
+        folder, budget=budget, is_spot_check=spot_check, has_strata=strata, is_repeat=repeat, confidence=confidence,
+        seed=seed,
+    )  # fmt: skip
     if json:
         rows = [getattr(one, "item", one.row) for one in plan.rows]
         found = {"kind": plan.kind, "rows": rows, "gains": plan.gains, "ask": plan.asked, "strata": plan.sizes}

@@ -24,7 +24,8 @@ from ordinoise.app.out_of_core.survey import surveyed
 from ordinoise.app.out_of_core.texts import Features, features_in
 from ordinoise.app.verbs.labels import label_frame, suggestion_frame
 from ordinoise.audit.posterior import Posterior, PosteriorModel, worst_first
-from ordinoise.classifiers.blend.candidates import TreesCandidate
+from ordinoise.audit.prevalence.sums import Sums, Traits, shape_of
+from ordinoise.classifiers.blend.candidates import CLASS_SHARES, TreesCandidate
 from ordinoise.classifiers.blend.evidence import Evidence, as_answered, gains_of_correction, gains_over_shares
 from ordinoise.classifiers.blend.lineup import dense_candidates
 from ordinoise.estimation.score.cells import ScoreCells
@@ -155,19 +156,37 @@ class JudgeTask:
         found = as_answered(probabilities_of(models, scores[graded], labelled.folds[graded]), noise)
         weights = None if self.calibration is None else np.array(self.calibration)
         after = PosteriorModel(noise, weights).of(found, labelled.ranks[graded])
-        names = [str(grade) for grade in plan.classes]
-        labels = label_frame(labelled.rows[graded], names, after)
+        names, is_given = [str(grade) for grade in plan.classes], noise.source == "given"
+        shares = self._shares(folder, labelled, graded, found, noise)
+        texts, unknown = np.array(names, dtype=object), np.full(len(graded), np.nan)
+        labels = label_frame(
+            labelled.rows[graded], texts[after.ranks], texts[after.suggested], after.probability_wrong, shares, names,
+            probability_wrong=after.probability_wrong if is_given else unknown,
+            expected_distance=after.expected_distance if is_given else unknown,
+        )  # fmt: skip
         others = np.flatnonzero(labelled.ranks < 0)
         if len(others):
             features = features_in(plan, folder, self._frame(plan, plan.read_columns, others), labelled.rows[others])
             predicted = as_answered(average_probabilities(models, features), noise)
-            more = suggestion_frame(labelled.rows[others], names, predicted)
+            more = suggestion_frame(labelled.rows[others], names, predicted, predicted @ noise.believed.matrix)
             labels = pl.concat([labels, more], how="diagonal").sort("row")
         with whole_file(Path(self.out) / f"part-{self.number:05}.parquet") as file:
             labels.write_parquet(file)
         self._write_suspects(plan, folder, graded, after)
         wrong = after.probability_wrong
-        return {"wrong": float(in_units(wrong).sum()), "variance": float(in_units(wrong * (1 - wrong)).sum())}
+        by_matrix = {"wrong": float(in_units(wrong).sum()), "variance": float(in_units(wrong * (1 - wrong)).sum())}
+        if not noise.is_estimated:
+            return by_matrix
+        cells = read_cells(folder)
+        sums = Sums.of(Traits.of(cells, shares, after.ranks, wrong), *shape_of(cells, len(names)))
+        return by_matrix | {name: one.tolist() for name, one in vars(sums).items()}
+
+    def _shares(self, folder: Path, labelled: Labelled, graded: Ints, found: Floats, noise: Noise) -> Floats:
+        """How rows like each one are graded: by the models that trust the labels, if there are any."""
+        if not noise.is_estimated or self.name == CLASS_SHARES:
+            return np.asarray(found @ noise.believed.matrix)
+        scores = read_scores(folder, FIRST, self.number)[graded]
+        return probabilities_of(read_models(folder, FIRST), scores, labelled.folds[graded])
 
     def _write_suspects(self, plan: Plan, folder: Path, graded: Ints, after: Posterior) -> None:
         """The cells of the most suspicious rows for which another grade is suggested, and what ranks them."""

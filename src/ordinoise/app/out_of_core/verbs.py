@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from ordinoise.app.out_of_core.learning import (
     union_of,
     work_on,
 )
-from ordinoise.app.out_of_core.tasks import JudgeTask, plain, read_models, read_suspects
+from ordinoise.app.out_of_core.tasks import FIRST, JudgeTask, plain, read_cells, read_models, read_suspects
 from ordinoise.app.out_of_core.texts import read_reading, readers_of
 from ordinoise.app.out_of_core.work import Work
 from ordinoise.app.records.audit import AuditRecord
@@ -39,9 +39,12 @@ from ordinoise.app.verbs.fit import FileAudit
 from ordinoise.app.verbs.model import SHOWN_SUSPECTS, write_model
 from ordinoise.app.verbs.request import Request
 from ordinoise.audit import LabelIssues
-from ordinoise.audit.count import WrongCount, counted, matrix_variance, wrong_range
+from ordinoise.audit.count import WrongCount, counted, matrix_variance, wrong_by_rate
 from ordinoise.audit.issues import issues_from
 from ordinoise.audit.posterior import PosteriorModel, is_believed
+from ordinoise.audit.prevalence.count import Table
+from ordinoise.audit.prevalence.sums import Sums, Traits
+from ordinoise.audit.prevalence.verdicts import Verdicts
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.candidates import CLASS_SHARES
 from ordinoise.classifiers.blend.evidence import as_answered
@@ -49,10 +52,12 @@ from ordinoise.classifiers.blend.models import Model, TreesModel
 from ordinoise.classifiers.blend.scored import ScoredModel
 from ordinoise.classifiers.ordinal import TREES
 from ordinoise.clusters import effect_on_records
+from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.noise import Noise
 
 LABELS = "labels.parquet"
 """A folder of Parquet files, one per part; polars, pandas and pyarrow read it as one table."""
+SUMS = ("records", "n_unlike", "by_level")
 CONFIDENCE = 0.95  # as in `issues_from_probabilities`
 OnStage = Callable[[str], None]
 
@@ -66,14 +71,22 @@ class PartsAudit(FileAudit):
 
     posteriors: PosteriorModel
     expected_wrong: WrongCount | None
+    shares: Floats
+
+    @property
+    def graded(self) -> Floats:
+        """How rows like each one of the sample are graded."""
+        return self.shares
 
     @cached_property
     def issues(self) -> LabelIssues:
-        """Probability that each label of the sample is wrong."""
+        """How suspicious each label of the sample is."""
         assert self.model.out_of_fold_ is not None
+        after, noise = self.posteriors.of(self.model.out_of_fold_, self.recorded), self.model.noise_
+        chances = np.full(len(self.recorded), np.nan) if noise.is_estimated else after.probability_wrong
         return issues_from(
-            self.posteriors.of(self.model.out_of_fold_, self.recorded), self.model.classes_, self.model.noise_,
-            self.expected_wrong, self.request.rank_by, "polars",
+            after, after.probability_wrong, chances, self.model.classes_, noise, self.expected_wrong,
+            self.request.rank_by, "polars",
         )  # fmt: skip
 
 
@@ -143,22 +156,42 @@ def _found(request: Request, work: Work, labels: Path, n_suspects: int, on_table
         for number in range(len(known.plan.parts))
     ]
     sums = work.done(tasks, f"judging {known.plan.n_graded:,} labels")
-    groups = groups_of(known.plan, rows.labelled)
-    count = _count(noise, known.plan.n_graded, posteriors.true(probabilities), ranks, sums, groups)
+    groups, n_graded = groups_of(known.plan, rows.labelled), known.plan.n_graded
+    count, trusting = _by_matrix(noise, n_graded, posteriors.true(probabilities), ranks, sums, groups), learned
+    if noise.is_estimated:
+        trusting = learned if learned.name == CLASS_SHARES else replace(learned, name=FIRST)
+        of_records = held_out_probabilities(known, trusting, rows, work.folder)
+        effect = effect_on_records(of_records, ranks, groups, n_graded)
+        count = _count(read_cells(work.folder), sums, count, effect)
     suspects = read_suspects(work.folder, len(tasks), n_suspects)
     both = rows_in(known, work.folder, *union_of(known, *suspects))
     model = _model(known, learned, both, work.folder)
-    return PartsAudit(request, both.table, model, training_rows(request, both.table, None), posteriors, count)
+    shares = held_out_probabilities(known, trusting, both, work.folder)
+    return PartsAudit(
+        request, both.table, model, training_rows(request, both.table, None), posteriors, count,
+        shares if noise.is_estimated else shares @ noise.believed.matrix,
+    )  # fmt: skip
 
 
-def _count(
+def _count(cells: ScoreCells, found: list[Any], under: WrongCount | None, effect: float) -> WrongCount:
+    """The range of the number of wrong labels, by sums over the parts."""
+    parts = [Sums(*(np.array(one[name], dtype=np.int64) for name in SUMS)) for one in found]
+    nobody = np.empty(0, dtype=np.int64)
+    count = Table.of(cells, reduce(Sums.__add__, parts), effect).count(
+        Verdicts.of(None, nobody), Traits(nobody, nobody, np.empty((0, 2), dtype=bool), nobody), CONFIDENCE
+    )
+    by_matrix = None if under is None else under.estimate
+    return WrongCount(count.left, count.n_left, count=count, by_matrix=by_matrix, design_effect=effect)
+
+
+def _by_matrix(
     noise: Noise, n_graded: int, true: Floats, ranks: Ints, sums: list[Any], groups: Ints | None
 ) -> WrongCount | None:
-    """How many labels are wrong: expected over all rows, its variance over matrices from the sample."""
+    """How many labels are wrong by the noise matrix: over all rows, its variance over matrices from the sample."""
     if noise.source == "too few rows":
         return None
     if not is_believed(noise):
-        return wrong_range(noise, n_graded, CONFIDENCE)
+        return wrong_by_rate(noise, n_graded)
     value, variance = (sum(one[what] for one in sums) for what in ("wrong", "variance"))
     variance *= effect_on_records(true @ noise.matrix, ranks, groups, n_graded)
     of_matrix = matrix_variance(true, ranks, noise)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from ordinoise._plain import of_plain
-from ordinoise._text import TextTable, hypertext, percent, shortened
+from ordinoise._text import TextTable, hypertext, shortened
 from ordinoise._validation import complain
 from ordinoise.app.records.history import Repeat, Round, Settled
 from ordinoise.app.records.stored import Envelope, read_stored, write_stored
 from ordinoise.app.records.subject import Subject
 from ordinoise.audit.certificate import SpotCheck
 from ordinoise.columns.findings import ColumnFindings
-from ordinoise.finding import Finding, finding_of, suspicion_words
+from ordinoise.estimate import Estimate
+from ordinoise.finding import Finding, finding_of
 
-ENVELOPE = Envelope("ordinoise-audit", 5, "audit")
+ENVELOPE = Envelope("ordinoise-audit", 6, "audit", earlier=(5,))
 RECORD = "audit.json"
 MOST_SHOWN = 10  # suspects in a notebook
 
@@ -74,31 +76,35 @@ class Suspect:
         1 is the most suspicious.
     recorded, suggested : str
         Grades as text, both among the classes of the record.
-    probability_wrong, expected_distance : float
-        Probability that the true grade is another, and expected number of grades between the two.
-    posterior : tuple of float
-        Probability of each grade, given the features and the recorded grade.
     cells : tuple of (str or None)
         The row as text, one cell per column of the record; None if missing.
+    suspicion : float
+        How suspicious the grade is, from 0 to 1: no probability.
+    graded : tuple of float
+        How rows like this one are graded: the share of each grade, by models that did not see the row.
     contributions : tuple of Contribution
         Columns that speak most for or against the suggestion, the strongest first.
     words : tuple of WordContribution
         Words of text columns that do, in the order of the text.
     similar : tuple of Similar
         The most similar rows, the nearest first.
+    probability_wrong, expected_distance : float or None
+        Probability that the true grade is another, and expected number of grades between the two; None where nobody
+        can know them: before rows that were drawn at random are verified, unless the noise matrix is given.
     """
 
     row: int
     rank: int
     recorded: str
     suggested: str
-    probability_wrong: float
-    expected_distance: float
-    posterior: tuple[float, ...]
     cells: tuple[str | None, ...]
+    suspicion: float = 0.0
+    graded: tuple[float, ...] = ()
     contributions: tuple[Contribution, ...] = ()
     words: tuple[WordContribution, ...] = ()
     similar: tuple[Similar, ...] = ()
+    probability_wrong: float | None = None
+    expected_distance: float | None = None
 
 
 @dataclass(frozen=True)
@@ -130,7 +136,17 @@ class AuditRecord(Subject):
         Rows of the file, and those of them with a grade.
     wrong, wrong_low, wrong_high : float or None
         Number of wrong labels among those that are not settled, with an interval of level `confidence`. Without
-        `wrong` only the range is known; without any of them there are too few rows.
+        `wrong` only the range is known; without any of them nothing is.
+    stage : {"nothing", "chosen", "random", "given"}
+        What that number stands on: rows that were verified, and how they were drawn, or a matrix that is given.
+    by_matrix : (float, float, float) or None
+        That number and its interval if one matrix, fitted to the columns, describes the noise of all rows.
+    n_next : int or None
+        The most wrong grades to expect among the next 40 suspects; None before any was settled.
+    design_effect : float
+        Graded rows per independent one, where rows come in groups.
+    count_doubts : tuple of str
+        Sentences on why verified rows narrow the number down less than they might.
     learner : str
         Learner whose predictions were used.
     suspects : tuple of Suspect
@@ -169,6 +185,11 @@ class AuditRecord(Subject):
     spot_check: SpotCheck | None = None
     repeats: tuple[Repeat, ...] = ()
     settled_wrong: float = 0.0
+    stage: str = "nothing"
+    by_matrix: tuple[float, float, float] | None = None
+    n_next: int | None = None
+    count_doubts: tuple[str, ...] = ()
+    design_effect: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -225,11 +246,6 @@ class AuditRecord(Subject):
         return Round(self.n_fixed, n_confirmed, self.n_left, self.wrong, self.wrong_low, self.wrong_high)
 
     @property
-    def suspicion(self) -> str:
-        """What `probability_wrong` of a suspect is called."""
-        return suspicion_words(self.noise)
-
-    @property
     def left_out(self) -> tuple[ColumnFindings, ...]:
         """Columns that are not features, though nobody asked for that."""
         return tuple(one for one in self.columns if one.role == "ignored" and one.note != "as requested")
@@ -239,18 +255,18 @@ class AuditRecord(Subject):
         """What is known of the grades that are not settled."""
         return finding_of(
             self.noise, self.as_round.estimate(self.confidence), self.n_left, has_signal=not self.says_nothing,
-            thing="grade", is_rest=bool(self.settled),
+            thing="grade", is_rest=bool(self.settled), n_next=self.n_next, count_doubts=self.count_doubts,
+            by_matrix=None if self.by_matrix is None else Estimate(*self.by_matrix, self.confidence),
         )  # fmt: skip
 
     def _repr_html_(self) -> str:
         first = self.suspects[:MOST_SHOWN]
         rows = tuple(
-            (str(one.row), shortened(one.recorded), shortened(one.suggested), percent(one.probability_wrong))
-            for one in first
+            (str(one.row), shortened(one.recorded), shortened(one.suggested), f"{one.suspicion:.2f}") for one in first
         )
         more = f"{len(self.suspects)} suspects, of which {len(first)} are shown; " if first else "no suspects; "
         notes = (f"{more}{self.finding.phrase}",)
-        columns = ("row", "recorded", "suggested", self.suspicion)
+        columns = ("row", "recorded", "suggested", "suspicion")
         return hypertext(TextTable(f"Audit of {Path(self.source).name}", columns, rows, notes, n_names=3))
 
 
@@ -261,7 +277,28 @@ def write_record(folder: Path, record: AuditRecord) -> None:
 
 def read_record(folder: Path) -> AuditRecord:
     """The record in a folder written by ``ordinoise audit``; refuses damaged records and other versions."""
-    return read_stored(folder / RECORD, ENVELOPE, lambda plain: of_plain(AuditRecord, plain))
+    return read_stored(folder / RECORD, ENVELOPE, lambda plain: of_plain(AuditRecord, _upgraded(plain)))
+
+
+def _upgraded(plain: dict[str, Any]) -> dict[str, Any]:
+    """A record as this version writes it: numbers that stood on a fitted matrix alone are not shown again."""
+    if "stage" in plain:
+        return plain
+    is_given = isinstance(plain.get("noise"), Mapping) and plain["noise"].get("source") == "given"
+    unknown = {} if is_given else dict.fromkeys(("wrong", "wrong_low", "wrong_high"))
+    suspects = plain.get("suspects")
+    if isinstance(suspects, list):
+        suspects = [upgraded_suspect(one, is_given=is_given) for one in suspects]
+    return plain | unknown | {"stage": "given" if is_given else "nothing", "suspects": suspects}
+
+
+def upgraded_suspect(plain: Any, *, is_given: bool = False) -> Any:
+    """A suspect as this version writes it."""
+    if not isinstance(plain, dict) or "suspicion" in plain or "posterior" not in plain or "item" in plain:
+        return plain
+    kept = {name: value for name, value in plain.items() if name != "posterior"}
+    kept |= {"suspicion": plain.get("probability_wrong"), "graded": plain["posterior"]}
+    return kept if is_given else kept | {"probability_wrong": None, "expected_distance": None}
 
 
 def check_suspects(argument: str, suspects: Sequence[Suspect], subject: Subject, grades: Collection[str]) -> None:
@@ -273,7 +310,7 @@ def check_suspects(argument: str, suspects: Sequence[Suspect], subject: Subject,
         rules = {
             "have a cell for every column": {len(one.cells), *(len(near.cells) for near in one.similar)}
             == {len(names)},
-            "have a probability for every grade": len(one.posterior) == len(subject.classes),
+            "have a share for every grade": len(getattr(one, "posterior", one.graded)) == len(subject.classes),
             "have grades among the classes": {one.recorded, one.suggested} <= {*grades}
             and near_grades <= {*subject.classes},
             "have words that are in their cells": all(

@@ -10,7 +10,7 @@ from typing import Any
 
 from ordinoise._plain import as_plain, of_plain
 from ordinoise._validation import as_choice, as_number, complain
-from ordinoise.app.records.audit import Suspect, check_suspects
+from ordinoise.app.records.audit import Suspect, check_suspects, upgraded_suspect
 from ordinoise.app.records.history import Settled
 from ordinoise.app.records.ratings import RatedItem
 from ordinoise.app.records.stored import Envelope, read_stored, write_stored
@@ -74,8 +74,13 @@ class Plan:
 
     @property
     def drawn(self) -> str:
-        """How its rows were drawn, as in `Settled`."""
-        return "random" if self.is_spot_check else "chosen"
+        """How its rows were drawn, as in `Settled`: of several strata some rows are drawn more often than others."""
+        return "random" if self.is_spot_check and len(self.sizes) == 1 else "chosen"
+
+    @property
+    def row_numbers(self) -> set[int]:
+        """Numbers of its rows in the file."""
+        return {one.row for one in self.rows}
 
     @property
     def is_spot_check(self) -> bool:
@@ -119,6 +124,8 @@ def _files(folder: Path) -> list[tuple[int, Path]]:
 def _plan_of(plain: dict[str, Any], subject: Subject) -> Plan:
     if "drawn" in plain:
         plain["stratum"] = plain.pop("drawn")
+    if isinstance(plain.get("rows"), list):
+        plain["rows"] = [upgraded_suspect(one) for one in plain["rows"]]
     plan = of_plain(Plan, plain)
     if plan.digest != subject.digest:
         raise complain("digest", "be that of the audited file", plan.digest[:16])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,9 @@ class RatedItem(Suspect):
 
     Attributes
     ----------
+    probability_wrong, expected_distance : float
+    posterior : tuple of float
+        Probability of each grade, given all ratings.
     item : str
         Its name.
     raters : tuple of str
@@ -38,6 +41,9 @@ class RatedItem(Suspect):
         Among "verified", "only-guessers", "outside-range" and "one-grade".
     """
 
+    probability_wrong: float = field()
+    expected_distance: float = field()
+    posterior: tuple[float, ...]
     item: str
     raters: tuple[str, ...]
     grades: tuple[str, ...]
@@ -87,11 +93,6 @@ class RatersRecord(Subject):
         lists = {name: ends for name, ends in self.agreement.items() if ends is not None}
         numbers = {name: [math.nan if end is None else end for end in ends] for name, ends in lists.items()}
         return {name: Estimate(value, low, high, self.confidence) for name, (value, low, high) in numbers.items()}
-
-    @property
-    def suspicion(self) -> str:
-        """What `probability_wrong` of an item is called."""
-        return "probability that the consensus is wrong"
 
     @property
     def n_graded(self) -> int:

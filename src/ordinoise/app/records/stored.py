@@ -21,6 +21,7 @@ class Envelope(NamedTuple):
     verb: str
     argument: str = "folder"
     again: str = ""
+    earlier: tuple[int, ...] = ()  # versions that `made` brings up to date
 
 
 def write_stored(path: Path, envelope: Envelope, plain: Mapping[str, Any]) -> None:
@@ -31,7 +32,7 @@ def write_stored(path: Path, envelope: Envelope, plain: Mapping[str, Any]) -> No
 
 def read_stored(path: Path, envelope: Envelope, made: Callable[[dict[str, Any]], Record]) -> Record:
     """What `made` makes of the plain values in a file; a damaged file or another one is refused."""
-    name, version, verb, argument, again = envelope
+    name, version, verb, argument, again, earlier = envelope
     folder, damaged = repr(str(path.parent)), "the folder is damaged"
     try:
         plain = json.loads(regular_content(path, MOST_SETTINGS).decode(), parse_constant=_refused)
@@ -41,7 +42,7 @@ def read_stored(path: Path, envelope: Envelope, made: Callable[[dict[str, Any]],
     if not isinstance(plain, dict) or plain.pop("format", None) != name:
         raise complain(argument, f"hold the {path.name} of ordinoise {verb}", folder, damaged)
     stored = plain.pop("format_version", None)
-    if type(stored) is not int or stored != version:
+    if type(stored) is not int or stored not in (version, *earlier):
         advice = f"it was written by another version of ordinoise; {again or f'run ordinoise {verb} again'}"
         raise complain(argument, f"hold {path.name} of format version {version}", stored, advice)
     try:

@@ -42,6 +42,9 @@ MEANINGS = {
         "Some rows are recorded less reliably than others, or their grades overlap more, and the columns show which. "
         "One table of errors for all rows does not describe that."
     ),
+    "verified-disagree": (
+        "The verified grades are wrong more often or less often than the estimate says, so it is not used."
+    ),
     "no-signal": "The columns hardly help to predict the grade, so a wrong grade cannot stand out.",
     "weak-columns": (
         "The columns explain little of the grades. What they do not show looks like noise, although the grades may be "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -51,6 +52,7 @@ def suspect_table(record: AuditRecord) -> dict[str, Any]:
         "suggested": tuple(sorted({row["suggested_rank"] for row in rows})),
         "has_reasons": any(one.contributions or one.similar for one in found),
         "has_words": any(one.words for one in found),
+        "has_chances": any(one.probability_wrong is not None for one in found),
     }
 
 
@@ -63,14 +65,14 @@ def shown_column(column: ColumnFindings) -> dict[str, Any]:
 def _row(suspect: Suspect, record: AuditRecord, places: Sequence[int], cells: Sequence[CellText]) -> dict[str, Any]:
     """A suspicious row, as numbers to sort by and as text; no probabilities if there are too many grades."""
     classes = record.classes
-    strip = suspect.posterior if len(classes) <= MOST_IN_STRIP else ()
-    likeliest = max(suspect.posterior) or 1.0
+    strip = suspect.graded if len(classes) <= MOST_IN_STRIP else ()
+    likeliest = max(suspect.graded) or 1.0
     return {
         "suspect": suspect,
         "recorded_rank": classes.index(suspect.recorded),
         "suggested_rank": classes.index(suspect.suggested),
-        "wrong": percent(suspect.probability_wrong),
-        "distance": number(suspect.expected_distance),
+        "suspicion": number(suspect.suspicion),
+        "wrong": percent(math.nan if suspect.probability_wrong is None else suspect.probability_wrong),
         "probabilities": tuple((percent(one), round(100 * one / likeliest)) for one in strip),
         "cells": tuple(
             replace(cell, pieces=_pieces(record.columns[place].name, suspect, suspect.cells[place], cell.shown))

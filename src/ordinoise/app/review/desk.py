@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ordinoise._plain import as_plain
 from ordinoise._validation import complain
 from ordinoise.app.records.audit import Suspect
 from ordinoise.app.records.history import Settled
+from ordinoise.app.records.labels import CountedLabels, counted_record
 from ordinoise.app.records.plan import NO_GRADE, Plan, read_plans, repeats_of
 from ordinoise.app.records.ratings import RatedItem, RatersRecord, read_any_record
 from ordinoise.app.review.consensus import write_reviewed
@@ -91,7 +93,6 @@ class ReviewDesk:
             "columns": [asdict(column) for column in record.columns],
             "n_graded": record.n_graded,
             "is_ratings": self.is_ratings,
-            "suspicion": record.suspicion,
             "name": Path(record.source).name,
             "subject": f"{record.digest[:16]}-{record.target}",
             "keys": grade_keys(record.classes),
@@ -188,9 +189,9 @@ class ReviewDesk:
         """A row without any grade or guess that could sway the reviewer."""
         is_target = [column.role == "target" for column in self.record.columns]
         nothing = replace(
-            suspect, recorded=NO_GRADE, suggested=NO_GRADE, probability_wrong=0.0, expected_distance=0.0,
+            suspect, recorded=NO_GRADE, suggested=NO_GRADE, suspicion=0.0, probability_wrong=None,
+            expected_distance=None, graded=(), contributions=(), words=(), similar=(),
             cells=tuple(None if hidden else cell for cell, hidden in zip(suspect.cells, is_target, strict=True)),
-            posterior=(), contributions=(), words=(), similar=(),
         )  # fmt: skip
         reason, words = (BLIND, "spot check") if plan.is_spot_check else (AGAIN, "shown again")
         return {**asdict(nothing), "reasons": [reason], "plan": words, "is_blind": True}
@@ -199,10 +200,33 @@ class ReviewDesk:
         return settled_rows(self.store.history(), self._all_plans, self.record.suspects)
 
     def _certificates(self) -> list[str]:
-        """What every spot check shows so far."""
-        spot_checks = [plan for plan in self._all_plans if plan.is_spot_check]
-        settled = self._settled() if spot_checks else []
-        return [f"{plan.certificate(settled)}." for plan in spot_checks]
+        """What is known of the number of wrong grades so far; of a random sample only when it is whole."""
+        settled = self._settled()
+        done = {one.row for one in settled}
+        samples = [plan for plan in self._all_plans if plan.drawn == "random" and self._labels is not None]
+        bounds = [plan for plan in self._all_plans if plan.is_spot_check and plan not in samples]
+        found = [f"Spot check: {plan.certificate(settled)}." for plan in bounds]
+        growing = [plan for plan in samples if not plan.row_numbers <= done]
+        for plan in growing:
+            n_done = len(plan.row_numbers & done)
+            found.append(f"Spot check: {n_done:,} of {len(plan.rows):,} rows are settled; all of them give a number.")
+        hidden = set().union(*(plan.row_numbers for plan in growing))
+        return [*found, *self._count_words([one for one in settled if one.row not in hidden])]
+
+    def _count_words(self, settled: list[Settled]) -> list[str]:
+        """How many of the others are wrong, by what is settled; nothing for raters or a matrix that was given."""
+        if isinstance(self.record, RatersRecord):
+            return []
+        before = {one.row: one for one in self.record.settled}
+        every = tuple({**before, **{one.row: one for one in settled}}.values())
+        if self._labels is None or not every:
+            return []
+        count = self._labels.count(every, self.record.confidence)
+        return counted_record(self.record, count, every).finding.sentences[: -1 if count.stage == "random" else None]
+
+    @cached_property
+    def _labels(self) -> CountedLabels | None:
+        return None if isinstance(self.record, RatersRecord) else CountedLabels.of(self.folder, self.record)
 
     def _plan_words(self, plan: Plan, suspect: Suspect) -> str:
         asked = dict(zip((one.row for one in plan.rows), plan.asked, strict=False)).get(suspect.row)

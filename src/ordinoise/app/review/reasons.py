@@ -21,32 +21,29 @@ GUESSES, FAR = 0.5, 0.25
 def reasons(record: AuditRecord, suspect: Suspect) -> list[str]:
     """Sentences on which grade is likely given the features, and how common the suspected error is."""
     if suspect.recorded not in record.classes:
-        likeliest = max(range(len(record.classes)), key=lambda rank: suspect.posterior[rank])
-        share = percent(suspect.posterior[likeliest])
-        return [f"No grade was recorded. The features suggest {record.classes[likeliest]} ({share})."]
+        likeliest = max(range(len(record.classes)), key=lambda rank: suspect.graded[rank])
+        share = percent(suspect.graded[likeliest])
+        return [f"No grade was recorded. Of rows like this one {share} are graded {record.classes[likeliest]}."]
     evidence = [_evidence(record, suspect)]
     return [*evidence, _error(record, suspect)] if record.noise.answer == "corrected" else evidence
 
 
 def _evidence(record: AuditRecord, suspect: Suspect) -> str:
-    probability = dict(zip(record.classes, suspect.posterior, strict=True))
-    for_recorded = percent(probability[suspect.recorded])
+    shares = dict(zip(record.classes, suspect.graded, strict=True))
+    as_recorded, others = percent(shares[suspect.recorded]), percent(1 - shares[suspect.recorded])
     if suspect.suggested == suspect.recorded:
-        wrong = percent(suspect.probability_wrong)
-        likeliest = f"{suspect.recorded} was recorded and is still the most likely grade ({for_recorded})"
-        return f"{likeliest}, but other grades together have {wrong}."
-    return f"The features suggest {_suggestion(record, suspect)}; {suspect.recorded} was recorded ({for_recorded})."
+        return f"Of rows like this one {as_recorded} are graded {suspect.recorded} as here, {others} otherwise."
+    return f"Of rows like this one {_suggestion(record, suspect)}, and {as_recorded} {suspect.recorded} as here."
 
 
 def _suggestion(record: AuditRecord, suspect: Suspect) -> str:
-    """The suggested grade; or a higher or lower grade, if no single grade has a probability of one half."""
+    """The share of the suggested grade; or of all higher or lower ones, if no single grade has one half."""
     rank, recorded = record.classes.index(suspect.suggested), record.classes.index(suspect.recorded)
-    if suspect.posterior[rank] >= 0.5:
-        return f"{suspect.suggested} ({percent(suspect.posterior[rank])})"
+    if suspect.graded[rank] >= 0.5:
+        return f"{percent(suspect.graded[rank])} are graded {suspect.suggested}"
     above = rank > recorded
-    side = suspect.posterior[recorded + 1 :] if above else suspect.posterior[:recorded]
-    words = "a higher grade" if above else "a lower grade"
-    return f"{words} ({percent(sum(side))}, median {suspect.suggested})"
+    side = suspect.graded[recorded + 1 :] if above else suspect.graded[:recorded]
+    return f"{percent(sum(side))} are graded {'higher' if above else 'lower'} (suggested: {suspect.suggested})"
 
 
 def _error(record: AuditRecord, suspect: Suspect) -> str:
@@ -61,8 +58,8 @@ def _error(record: AuditRecord, suspect: Suspect) -> str:
 
 
 def _likeliest_other(suspect: Suspect, recorded: int) -> int:
-    others = [rank for rank in range(len(suspect.posterior)) if rank != recorded]
-    return max(others, key=lambda rank: suspect.posterior[rank])
+    others = [rank for rank in range(len(suspect.graded)) if rank != recorded]
+    return max(others, key=lambda rank: suspect.graded[rank])
 
 
 def _apart(distance: int) -> str:

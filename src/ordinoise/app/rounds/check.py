@@ -12,16 +12,20 @@ from xml.etree import ElementTree
 
 from ordinoise._text import percent
 from ordinoise.app.records.audit import AuditRecord, read_record
+from ordinoise.app.records.labels import CountedLabels, counted_record
+from ordinoise.app.records.ratings import is_of_ratings
 from ordinoise.app.report.words import printable
 from ordinoise.app.rounds.history import history_for
 from ordinoise.app.tables import GradedTable
 from ordinoise.app.verbs.audit import audit_record
 from ordinoise.app.verbs.fit import learn
 from ordinoise.app.verbs.request import Request
+from ordinoise.audit.prevalence.gate import gate
 from ordinoise.estimate import Estimate
 from ordinoise.finding import between
 
 PASSED, FAILED, UNKNOWN = "passed", "failed", "cannot be told"
+SECONDS_PER_ROW = 15  # that a person looks at a row; a round number, chosen by no run
 
 
 @dataclass(frozen=True)
@@ -37,10 +41,13 @@ class Verdict:
         Largest share of wrong grades that passes.
     share : Estimate or None
         Ends of the share of wrong grades in the file with its settled grades; None if they are not known.
-    judged_by : {"spot check", "estimate", "nothing"}
+    judged_by : {"random rows", "spot check", "range", "matrix", "nothing"}
     confidence : float
     reason : str
         One sentence.
+    n_more : int
+        If it cannot be told: random rows that would tell, if as many of them are wrong as is now expected; -1 if no
+        sample would.
     """
 
     answer: str
@@ -50,6 +57,7 @@ class Verdict:
     judged_by: str
     confidence: float
     reason: str
+    n_more: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for JSON."""
@@ -60,12 +68,12 @@ class Verdict:
 def verdict_of(record: AuditRecord, max_wrong: float) -> Verdict:
     """Whether the share of wrong grades is at most `max_wrong`, of all grades of the file, settled ones included.
 
-    A spot check is believed before the estimate, to which the settled grades that are wrong by the reviewers' own
-    errors are added. It passes if the upper end is low enough, fails if the lower end is too high, and cannot be told
-    in between, or if the number of wrong grades is not known.
+    It passes only on an upper end, fails only on a lower end, and cannot be told in between. The ends are those of the
+    number that random rows give, else those of a spot check with strata, else those of the range; settled grades that
+    are wrong by the reviewers' own errors are added.
     """
     n_graded = max(record.n_graded, 1)
-    if record.spot_check is not None and record.certified is not None:
+    if record.stage != "random" and record.spot_check is not None and record.certified is not None:
         found = record.spot_check
         least = max(found.at_least - found.n_wrong - (found.n_labels - found.n_checked - record.n_left), 0)
         ends = Estimate(math.nan, least / n_graded, record.certified / n_graded, found.confidence)
@@ -75,17 +83,34 @@ def verdict_of(record: AuditRecord, max_wrong: float) -> Verdict:
         return Verdict(UNKNOWN, _name(record), max_wrong, None, "nothing", record.confidence, f"{known.phrase}.")
     own = record.settled_wrong
     low, high = ((end + own) / n_graded for end in known.wrong.ends)
-    how = f"{percent(record.confidence)} interval of the estimate"
-    how = "range that the columns allow" if known.kind == "range" else how
+    by, how = JUDGES.get(record.stage, ("range", "range that columns and verified rows allow"))
+    how = how.format(level=percent(record.confidence))
     how += f", {own:.1f} of the settled ones among them" if own >= 0.05 else ""
-    return _judged(record, max_wrong, Estimate(math.nan, low, high, record.confidence), "estimate", how)
+    value = known.wrong.value / n_graded
+    return _judged(record, max_wrong, Estimate(value, low, high, record.confidence), by, how)
+
+
+JUDGES = {
+    "random": ("random rows", "{level} interval by rows that were drawn at random"),
+    "given": ("matrix", "{level} interval if the given matrix is right"),
+}
 
 
 def _judged(record: AuditRecord, max_wrong: float, share: Estimate, by: str, how: str) -> Verdict:
-    answer = PASSED if share.high <= max_wrong else FAILED if share.low > max_wrong else UNKNOWN
+    verdict = gate(share, 1, max_wrong, (1 - share.confidence) / 2)
     words = between(share, partial(_beside, limit=max_wrong), f"{record.n_graded:,} grades")
     reason = f"{words} ({how}); at most {percent(max_wrong)} may be."
-    return Verdict(answer, _name(record), max_wrong, share, by, share.confidence, reason)
+    if verdict.n_rows:
+        reason += f" {_advice(verdict.n_rows)}"
+    return Verdict(verdict.answer, _name(record), max_wrong, share, by, share.confidence, reason, verdict.n_rows)
+
+
+def _advice(n_rows: int) -> str:
+    if n_rows < 0:
+        return "The share may be too near the limit for any sample to tell."
+    minutes = max(1, round(n_rows * SECONDS_PER_ROW / 60))
+    took = f"about {minutes} minute{'s' * (minutes != 1)}"
+    return f"Verify {n_rows:,} rows drawn at random to tell ({took}): ordinoise next --spot-check --budget {n_rows}."
 
 
 def _beside(share: float, limit: float) -> str:
@@ -105,15 +130,15 @@ def checked_record(
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
 ) -> AuditRecord:
-    """What is known about the grades of a file: by the spot check of a reviewed folder, else by a new audit.
-
-    Nothing is fitted if there is a spot check.
-    """
+    """What is known about the grades of a file: by a reviewed folder, without a fit, else by a new audit."""
     history = None if reviewed is None else history_for(reviewed, request)
-    if reviewed is not None and history is not None and history.spot_check is not None:
-        return replace(
-            read_record(reviewed), suspects=(), settled=history.settled, spot_check=history.spot_check
-        )  # fmt: skip
+    if reviewed is not None and history is not None and not is_of_ratings(reviewed):
+        record = replace(read_record(reviewed), spot_check=history.spot_check)
+        labels = CountedLabels.of(reviewed, record)
+        if labels is not None:
+            return counted_record(record, labels.count(history.settled, record.confidence), history.settled)
+        if history.spot_check is not None:
+            return replace(record, suspects=(), settled=history.settled)
     return audit_record(learn(request, history=history, on_table=on_table, verbose=verbose), 0, history)
 
 

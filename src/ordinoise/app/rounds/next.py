@@ -9,18 +9,19 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from ordinoise._validation import Floats, Ints, complain
+from ordinoise._validation import Floats, complain
 from ordinoise.app.records.audit import AuditRecord, Suspect
+from ordinoise.app.records.labels import ranks_in, read_labels, share_column
 from ordinoise.app.records.plan import GAIN, NO_GRADE, REPEAT, SPOT_CHECK, Plan, read_plans, repeats_of, write_plan
 from ordinoise.app.records.ratings import RatersRecord, read_any_record
 from ordinoise.app.review.decisions import events_in
 from ordinoise.app.review.settled import settled_rows
 from ordinoise.app.rounds.history import check_same, history_in
-from ordinoise.app.tables import read_stored, read_text, write_table
-from ordinoise.app.verbs.audit import LABELS, frame_with_cells
-from ordinoise.app.verbs.labels import probability_column
+from ordinoise.app.tables import read_stored, write_table
+from ordinoise.app.verbs.audit import frame_with_cells
 from ordinoise.audit.certificate import spot_check_sample
 from ordinoise.audit.gain import rating_gain, verification_gain
+from ordinoise.audit.posterior import credit_in_doubt, posterior
 from ordinoise.columns.inference import as_text
 
 
@@ -29,6 +30,7 @@ def plan_next(
     *,
     budget: int,
     is_spot_check: bool = False,
+    has_strata: bool = False,
     is_repeat: bool = False,
     confidence: float = 0.95,
     seed: int = 0,
@@ -44,7 +46,10 @@ def plan_next(
     budget : int
         Number of rows.
     is_spot_check : bool
-        Whether to draw rows at random, for a certificate, in place of those that teach most.
+        Whether to draw rows at random, each as likely as any other, in place of those that teach most: they give the
+        number of wrong grades with an interval.
+    has_strata : bool
+        Whether a spot check draws suspicious rows more often: for an exact bound of that number, and no number.
     is_repeat : bool
         Whether to show some settled rows again, blind, which tells how often reviewers err.
     confidence : float
@@ -62,7 +67,7 @@ def plan_next(
         if is_repeat:
             plan = _repeats(folder, record, budget, seed)
         else:
-            plan = _rows_to_verify(folder, record, budget, is_spot_check, confidence, seed)
+            plan = _rows_to_verify(folder, record, budget, (is_spot_check, has_strata), confidence, seed)
     if not plan.rows:
         rule = "have rows that its review settled" if is_repeat else "have rows that are not settled"
         raise complain("folder", rule, repr(str(folder)))
@@ -72,16 +77,17 @@ def plan_next(
 
 
 def _rows_to_verify(
-    folder: Path, record: AuditRecord, budget: int, is_spot_check: bool, confidence: float, seed: int
+    folder: Path, record: AuditRecord, budget: int, drawn: tuple[bool, bool], confidence: float, seed: int
 ) -> Plan:
-    labels = _read_labels(folder, record)
+    labels = read_labels(folder, record)
     settled = [one.row for one in history_in(folder, record).settled]
     labels = labels.filter(~pl.col("row").is_in(settled))
+    is_spot_check, has_strata = drawn
     if is_spot_check:
         labels = labels.filter(pl.col("recorded") != NO_GRADE)
-        return _spot_check(record, labels, budget, confidence, seed)
+        return _spot_check(record, labels, budget, confidence, seed, has_strata=has_strata)
     is_corrected = record.noise.answer == "corrected"
-    gains = verification_gain(_posterior(record, labels), _recorded_ranks(record, labels), corrected=is_corrected)
+    gains = verification_gain(_posterior(record, labels), ranks_in(record, labels), corrected=is_corrected)
     order = np.argsort(-gains, kind="stable")[:budget]
     chosen = tuple(round(float(gain), 6) for gain in gains[order])
     return Plan(GAIN, record.digest, confidence, _suspects(record, labels[order]), gains=chosen)
@@ -94,15 +100,19 @@ def _repeats(folder: Path, record: AuditRecord, budget: int, seed: int) -> Plan:
     rows = [one.row for one in settled_rows(events, plans, record.suspects) if one.row not in repeats]
     last = events[-1].id if events else 0
     drawn = np.random.default_rng([seed, 2]).permutation(np.array(rows, dtype=np.int64))[:budget]
-    labels = _read_labels(folder, record)[drawn]
+    labels = read_labels(folder, record)[drawn]
     shown = _suspects(record, labels) if len(drawn) else ()
     return Plan(REPEAT, record.digest, record.confidence, shown, after=last)
 
 
-def _spot_check(record: AuditRecord, labels: pl.DataFrame, budget: int, confidence: float, seed: int) -> Plan:
+def _spot_check(
+    record: AuditRecord, labels: pl.DataFrame, budget: int, confidence: float, seed: int, *, has_strata: bool
+) -> Plan:
     if not labels.height:
         return Plan(SPOT_CHECK, record.digest, confidence, ())
-    strata = spot_check_sample(labels["probability_wrong"].to_numpy(), budget, confidence=confidence, random_state=seed)
+    # Suspicions that are all alike make one stratum: a simple random sample.
+    suspicion = labels["suspicion"].to_numpy() if has_strata else np.zeros(labels.height)
+    strata = spot_check_sample(suspicion, budget, confidence=confidence, random_state=seed)
     drawn = np.concatenate([stratum.drawn for stratum in strata])
     of = np.repeat(np.arange(len(strata)), [len(stratum.drawn) for stratum in strata])
     # In random order: a reviewer must not see which rows the model suspects.
@@ -130,34 +140,16 @@ def _items_to_ask(record: RatersRecord, budget: int) -> Plan:
     return Plan(GAIN, record.digest, record.confidence, rows, gains=chosen, asked=asked)
 
 
-def _read_labels(folder: Path, record: AuditRecord) -> pl.DataFrame:
-    """``labels.csv`` of an audit; refuses one that does not fit its record."""
-    names = [probability_column(grade) for grade in record.classes]
-    path = folder / LABELS
-    try:
-        text = read_text(path)
-        numbers = [pl.col(name).cast(pl.Float64) for name in (*names, "probability_wrong", "expected_distance")]
-        labels = text.with_columns(
-            pl.col("row").cast(pl.Int64), pl.col("recorded").fill_null(NO_GRADE), *numbers
-        ).with_columns(pl.col("probability_wrong", "expected_distance").fill_null(0.0))
-    except (OSError, ValueError, pl.exceptions.PolarsError):
-        raise complain("folder", f"hold a whole {LABELS}", repr(str(folder)), "audit the file again") from None
-    known = {NO_GRADE, *record.classes}
-    has_gaps = any(labels[name].null_count() for name in names)
-    is_other = labels["row"].to_list() != list(range(record.n_rows))
-    if has_gaps or is_other or not {*labels["recorded"], *labels["suggested"]} <= known:
-        raise complain("folder", f"hold the {LABELS} of its audit", repr(str(folder)), "audit the file again")
-    return labels
+def _graded(record: AuditRecord, labels: pl.DataFrame) -> Floats:
+    """How rows like each one are graded."""
+    return labels.select([share_column(grade) for grade in record.classes]).to_numpy()
 
 
 def _posterior(record: AuditRecord, labels: pl.DataFrame) -> Floats:
-    return labels.select([f"probability_{grade}" for grade in record.classes]).to_numpy()
-
-
-def _recorded_ranks(record: AuditRecord, labels: pl.DataFrame) -> Ints:
-    """Ranks of the recorded grades; -1 where there is none."""
-    ranks = {grade: rank for rank, grade in enumerate(record.classes)} | {NO_GRADE: -1}
-    return np.array([ranks[grade] for grade in labels["recorded"]], dtype=np.int64)
+    """What is known of each row's grade, the record given no credit; without one, how such rows are graded."""
+    graded, ranks = _graded(record, labels), ranks_in(record, labels)
+    after = posterior(graded, np.maximum(ranks, 0), credit_in_doubt(graded.shape[1]))
+    return np.where(ranks[:, None] >= 0, after, graded)
 
 
 def _suspects(record: AuditRecord, labels: pl.DataFrame) -> tuple[Suspect, ...]:
@@ -165,13 +157,14 @@ def _suspects(record: AuditRecord, labels: pl.DataFrame) -> tuple[Suspect, ...]:
     reasons = {one.row: one for one in record.suspects}
     stored = read_stored(Path(record.source), header=not record.settings.get("no_header", False))
     cells = pl.DataFrame([as_text(column) for column in stored[labels["row"]].get_columns()]).rows()
-    posterior = _posterior(record, labels)
+    graded = _graded(record, labels)
     return tuple(
         replace(reasons[line["row"]], rank=rank)
         if line["row"] in reasons
         else Suspect(
-            line["row"], rank, line["recorded"], line["suggested"], line["probability_wrong"],
-            line["expected_distance"], tuple(posterior[rank - 1].tolist()), cells[rank - 1],
+            line["row"], rank, line["recorded"], line["suggested"], cells[rank - 1], line["suspicion"],
+            tuple(graded[rank - 1].tolist()), probability_wrong=line.get("probability_wrong"),
+            expected_distance=line.get("expected_distance"),
         )
         for rank, line in enumerate(labels.iter_rows(named=True), start=1)
     )  # fmt: skip

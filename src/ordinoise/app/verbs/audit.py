@@ -14,6 +14,7 @@ import polars as pl
 import ordinoise
 from ordinoise._files import new_folder, unfinished_folder, write_whole
 from ordinoise.app.records.audit import AuditRecord, Suspect, write_record
+from ordinoise.app.records.labels import LABELS
 from ordinoise.app.records.subject import Subject
 from ordinoise.app.rounds.history import History
 from ordinoise.app.tables import GradedTable, format_of, import_tasks, suggested_tasks, write_table
@@ -22,13 +23,13 @@ from ordinoise.app.verbs.labels import label_frame, suggestion_frame
 from ordinoise.app.verbs.oddities import oddities_of
 from ordinoise.app.verbs.reasons import reasons_in_words, reasons_of
 from ordinoise.app.verbs.request import Request
-from ordinoise.audit.posterior import Posterior
+from ordinoise.audit.issues import CHANCES
 
 if TYPE_CHECKING:
     from ordinoise.app.report import Findings
 
-NUMBERS = ("row", "probability_wrong", "expected_distance", "gain")
-LABELS, SUSPECTS, REPORT, TASKS = "labels.csv", "suspects.csv", "report.html", "label-studio.json"
+NUMBERS = ("row", "suspicion", *CHANCES, "gain")
+SUSPECTS, REPORT, TASKS = "suspects.csv", "report.html", "label-studio.json"
 # If the columns say nothing, nothing is suspected by chance. A label is a suspect if another grade is suggested and it
 # is more likely wrong than right, or among the first few; the counts are round numbers, chosen by no run.
 MOST_SUSPECTS, FEWEST_SUSPECTS, LIKELY = 1000, 20, 0.5
@@ -90,7 +91,8 @@ def write_audit(folder: Path, found: FileAudit, record: AuditRecord, out: Path, 
 
 def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: History | None = None) -> AuditRecord:
     """The record of an audit, with at most `n_suspects` suspects."""
-    table, count, model = found.table, found.issues.expected_wrong, found.model
+    table, wrong, model = found.table, found.issues.expected_wrong, found.model
+    count, under = (None, None) if wrong is None else (wrong.count, wrong.by_matrix)
     history = history or History(())
     recorded = dict(zip(table.rows.tolist(), map(str, table.labels), strict=True))
     settled = tuple(replace(one, recorded=recorded.get(one.row)) for one in history.settled)
@@ -103,10 +105,15 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: His
         n_rows=table.n_rows,
         n_graded=table.n_graded,
         noise=model.noise_,
-        wrong=None if count is None else count.value,
-        wrong_low=None if count is None else count.low,
-        wrong_high=None if count is None else count.high,
-        confidence=model.noise_.confidence if count is None else count.confidence,
+        wrong=None if wrong is None else wrong.value,
+        wrong_low=None if wrong is None else wrong.low,
+        wrong_high=None if wrong is None else wrong.high,
+        confidence=model.noise_.confidence if wrong is None else wrong.confidence,
+        stage="given" if count is None else count.stage,
+        by_matrix=None if under is None or np.isnan(under.low) else (under.value, under.low, under.high),
+        n_next=None if count is None else count.n_next,
+        design_effect=1.0 if wrong is None else wrong.design_effect,
+        count_doubts=() if count is None else tuple(doubt.sentence for doubt in count.doubts),
         learner=model.learner_,
         settings=found.request.settings(),
         suspects=_suspects(found, n_suspects, {one.row: one.grade for one in settled}),
@@ -149,8 +156,8 @@ def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> 
     if found.says_nothing:
         chosen = chosen[:0]
     chosen = chosen[issues.suggested[chosen] != issues.recorded[chosen]][:n_suspects]
-    wrong = issues.probability_wrong[chosen]
-    chosen = chosen[(wrong >= LIKELY) | ((np.arange(len(chosen)) < FEWEST_SUSPECTS) & (wrong > 0))]
+    suspicion = issues.suspicion[chosen]
+    chosen = chosen[(suspicion >= LIKELY) | ((np.arange(len(chosen)) < FEWEST_SUSPECTS) & (suspicion > 0))]
     rows = found.table.rows[chosen]
     cells = found.table.text_cells(rows)
     why = reasons_of(found, chosen, settled)
@@ -160,9 +167,10 @@ def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> 
             rank=rank,
             recorded=str(issues.recorded[at]),
             suggested=str(issues.suggested[at]),
-            probability_wrong=float(issues.probability_wrong[at]),
-            expected_distance=float(issues.expected_distance[at]),
-            posterior=tuple(issues.posterior[at].tolist()),
+            suspicion=float(issues.suspicion[at]),
+            graded=tuple(found.graded[at].tolist()),
+            probability_wrong=_known(issues.probability_wrong[at]),
+            expected_distance=_known(issues.expected_distance[at]),
             cells=cells[rank - 1],
             **why[rank - 1],
         )
@@ -170,9 +178,15 @@ def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> 
     )
 
 
+def _known(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
 def suspect_frame(record: AuditRecord) -> pl.DataFrame:
     """The suspects with the cells of their rows."""
-    ours = ("row", "recorded", "suggested", "probability_wrong", "expected_distance")
+    ours: tuple[str, ...] = ("row", "recorded", "suggested", "suspicion")
+    if any(suspect.probability_wrong is not None for suspect in record.suspects):
+        ours += CHANCES
     columns = {name: [getattr(suspect, name) for suspect in record.suspects] for name in ours}
     return frame_with_cells(columns | reasons_in_words(record), record, record.suspects)
 
@@ -192,10 +206,10 @@ def frame_with_cells(
 
 
 def _label_studio_tasks(record: AuditRecord, export: Path | None) -> list[dict[str, Any]]:
-    """The suspects, worst first, as tasks with the suggested grade as a prediction and its probability as the score."""
+    """The suspects, worst first, as tasks with the suggested grade as a prediction and the suspicion as its score."""
     version, chosen = f"ordinoise {record.ordinoise}", record.suspects
     grades = [one.suggested for one in chosen]
-    scores = [round(one.posterior[record.classes.index(one.suggested)], 6) for one in chosen]
+    scores = [round(one.suspicion, 6) for one in chosen]
     if export is not None:
         return suggested_tasks(export, record.target, [one.row for one in chosen], grades, scores, version)
     places = {column.name: at for at, column in enumerate(record.columns) if column.name != record.target}
@@ -210,8 +224,10 @@ def _label_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
     settled = {one.row: one for one in record.settled}
     known = [settled.get(row) for row in table.rows.tolist()]
     states = [None if one is None else "fixed" if one.is_fixed else "confirmed" for one in known]
+    names = np.array(record.classes, dtype=object)
     graded = label_frame(
-        table.rows, record.classes, Posterior(issues.posterior, found.recorded), rank=issues.rank,
+        table.rows, names[found.recorded], issues.suggested.astype(str), issues.suspicion, found.graded, record.classes,
+        probability_wrong=issues.probability_wrong, expected_distance=issues.expected_distance, rank=issues.rank,
         settled=pl.Series(states, dtype=pl.String),
     )  # fmt: skip
     grades = pl.Series("suggested", [None if one is None else one.grade for one in known], dtype=pl.String)
@@ -226,6 +242,7 @@ def _ungraded_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
     rows = np.setdiff1d(np.arange(table.frame.height), table.rows)
     added = {one.row: one.grade for one in record.settled}
     states = pl.Series(["added" if row in added else None for row in rows.tolist()], dtype=pl.String)
-    frame = suggestion_frame(rows, record.classes, found.model.predict_proba(table.ungraded), settled=states)
+    after, noise = found.model.predict_proba(table.ungraded), found.model.noise_.average.believed
+    frame = suggestion_frame(rows, record.classes, after, after @ noise.matrix, settled=states)
     grades = pl.Series("suggested", [added.get(row) for row in rows.tolist()], dtype=pl.String)
     return frame.with_columns(pl.coalesce(grades, "suggested").alias("suggested"))

@@ -57,6 +57,14 @@ class FileAudit:
         assert self.model.out_of_fold_ is not None
         return self.model.out_of_fold_[: len(self.table.rows)]  # rows that a review graded come after them
 
+    @property
+    def graded(self) -> Floats:
+        """How rows like each one are graded, out of fold: chances of the recorded grades, (n_graded, n_classes)."""
+        of_records, noise = self.model.recorded_out_of_fold_, self.model.noise_.average
+        if of_records is not None:
+            return of_records[: len(self.table.rows)]
+        return self.probabilities @ noise.believed.matrix
+
     @cached_property
     def training_table(self) -> Table:
         """The rows of `training` as the models read them; models of parts learned from more rows than these."""
@@ -97,7 +105,7 @@ class FileAudit:
 
     @cached_property
     def issues(self) -> LabelIssues:
-        """Probability that each label is wrong; zero if the labels were trusted."""
+        """How suspicious each label is, and how many are wrong."""
         return issues_from_probabilities(
             self.probabilities,
             self.table.labels,
@@ -106,6 +114,7 @@ class FileAudit:
             rank_by=self.request.rank_by,
             trusted=self.verified,
             groups=self.table.groups,
+            recorded_probabilities=self.graded,
         )
 
     @property

@@ -7,40 +7,47 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ordinoise._validation import Floats, Ints
-from ordinoise.audit.posterior import Posterior
+from ordinoise.app.records.labels import share_column
+from ordinoise.audit.issues import CHANCES
 from ordinoise.decisions import decide
 
 
-def label_frame(rows: Ints, names: Sequence[str], posterior: Posterior, **more: Any) -> pl.DataFrame:
-    """The labels of graded rows, with more columns before the probability of each grade; `names` are the grades."""
-    grades = np.array(names, dtype=object)
+def label_frame(
+    rows: Ints,
+    recorded: NDArray[Any],
+    suggested: NDArray[Any],
+    suspicion: Floats,
+    graded: Floats,
+    names: Sequence[str],
+    **more: Any,
+) -> pl.DataFrame:
+    """The labels of graded rows, with more columns before the share of each grade among such rows.
+
+    Chances that are all missing are left out; `names` are the grades.
+    """
+    known = {
+        name: column.round(6) if name in CHANCES else column
+        for name, column in more.items()
+        if name not in CHANCES or not np.isnan(column).all()
+    }
+    found = {"recorded": recorded.tolist(), "suggested": suggested.tolist(), "suspicion": suspicion.round(6)}
     return pl.DataFrame(
-        {
-            "row": rows,
-            "recorded": grades[posterior.ranks].tolist(),
-            "suggested": grades[posterior.suggested].tolist(),
-            "probability_wrong": posterior.probability_wrong.round(6),
-            "expected_distance": posterior.expected_distance.round(6),
-            **more,
-            **_probabilities(names, posterior.probabilities),
-        },
+        {"row": rows, **found, **known, **_shares(names, graded)},
         schema_overrides={"recorded": pl.String, "suggested": pl.String},
     )
 
 
-def suggestion_frame(rows: Ints, names: Sequence[str], probabilities: Floats, **more: Any) -> pl.DataFrame:
+def suggestion_frame(
+    rows: Ints, names: Sequence[str], probabilities: Floats, graded: Floats, **more: Any
+) -> pl.DataFrame:
     """Rows without a grade, which only have a suggestion."""
     suggested = [names[rank] for rank in decide(probabilities, "median")]
-    columns = {"row": rows, "suggested": suggested, **more, **_probabilities(names, probabilities)}
+    columns = {"row": rows, "suggested": suggested, **more, **_shares(names, graded)}
     return pl.DataFrame(columns, schema_overrides={"suggested": pl.String})
 
 
-def probability_column(grade: str) -> str:
-    """The column with the probability of a grade given the row and, if it has one, its recorded grade."""
-    return f"probability_{grade}"
-
-
-def _probabilities(names: Sequence[str], probabilities: Floats) -> dict[str, Floats]:
-    return {probability_column(grade): probabilities[:, at].round(6) for at, grade in enumerate(names)}
+def _shares(names: Sequence[str], graded: Floats) -> dict[str, Floats]:
+    return {share_column(grade): graded[:, at].round(6) for at, grade in enumerate(names)}

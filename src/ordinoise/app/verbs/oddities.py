@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ordinoise._text import percent
+from ordinoise._text import number
 from ordinoise.app.records.audit import Oddity
 from ordinoise.app.verbs.fit import FileAudit
 from ordinoise.audit.contributions import feature_names
@@ -51,7 +51,10 @@ def _rows(found: FileAudit, places: list[int]) -> tuple[int, ...]:
 
 
 def _groups(found: FileAudit) -> list[Oddity]:
-    """Categories, months of dates, and the columns of raters and groups, by what their levels do to the noise."""
+    """Categories, and the columns of raters and groups, by how suspicious the grades of their levels are.
+
+    A suspicion is no rate of wrong grades, and the sentence says so.
+    """
     if found.says_nothing or found.model.noise_.source in ("trusted", "too few rows"):
         return []
     oddities = []
@@ -59,11 +62,11 @@ def _groups(found: FileAudit) -> list[Oddity]:
         names = _levels(found, column.name, column.kind, column.role)
         if names is None:
             continue
-        for one in noisy_groups(found.issues.probability_wrong, names)[:MOST_GROUPS]:
+        for one in noisy_groups(found.issues.suspicion, names)[:MOST_GROUPS]:
             often = "more" if one.share > one.elsewhere else "less"
             sentence = (
-                f"Grades are wrong {often} often where {column.name} is {one.name}: about {percent(one.share)} of "
-                f"{one.n_rows:,} rows, {percent(one.elsewhere)} elsewhere."
+                f"Grades look {often} suspicious where {column.name} is {one.name}: {number(one.share)} on average in "
+                f"{one.n_rows:,} rows, {number(one.elsewhere)} elsewhere. How many are wrong there, verified rows tell."
             )
             oddities.append(Oddity("groups", sentence, ()))
     return oddities
@@ -72,7 +75,5 @@ def _groups(found: FileAudit) -> list[Oddity]:
 def _levels(found: FileAudit, name: str, kind: str, role: str) -> NDArray[np.object_] | None:
     """The level of a column in each graded row; None if it has none."""
     cells = found.table.graded_cells(name)
-    if kind == "date" and role != "target":
-        return np.array([str(cell)[:7] for cell in as_text(cells).fill_null("missing")], dtype=object)
     is_named = role == "id" or (role == "feature" and kind in ("category", "flag"))
     return np.array(as_text(cells).fill_null("missing").to_list(), dtype=object) if is_named else None

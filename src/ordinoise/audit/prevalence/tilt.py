@@ -22,8 +22,8 @@ from scipy.special import betainc, expit
 from scipy.stats import norm
 
 from ordinoise._validation import Floats
-from ordinoise.audit.prevalence.predictive import poisson_binomial
 from ordinoise.estimate import Estimate
+from ordinoise.estimation.score.predictive import poisson_binomial
 
 SLOPE, SLOPE_SD = 1.2, 0.6
 """Prior of the slope. Oracle fits have .8 to 2.6 on simulated tables; from 60 random rows on the data outweigh it."""

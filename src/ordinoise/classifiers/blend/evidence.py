@@ -25,8 +25,8 @@ LEAST_GAIN_OF_FEW, IMPRECISE = 0.0, {"few-samples", "flat-likelihood"}
 So the gain must be positive there, and no other doubt may be raised. At 200 rows of the settings of `studies.harm`,
 seeds 100 to 102, this keeps 97 % of the gain of always correcting and is at worst .001 behind trusting; limits of .5
 to 1 keep 88 %, 2 keeps 77 %; with a flat likelihood as a serious doubt 85 % are kept."""
-ENOUGH_VERIFIED = 20
-"""Verified rows from which on the estimate is believed whatever else is in doubt. A round number, chosen by no run."""
+REFUTING = {"moved-grade", "verified-disagree"}
+"""Doubts that speak against the estimate itself: it is never corrected for."""
 BY_VERIFIED = "verified labels are among the rows"
 
 CHEAPER, LIKELIER = 1.0, 2.0
@@ -114,8 +114,6 @@ def choose(
     estimate: Noise,
     evidence: Evidence,
     correct: Callable[[], Evidence],
-    *,
-    verified: bool = False,
 ) -> Noise:
     """The estimate with what is made of it, and why.
 
@@ -127,30 +125,26 @@ def choose(
         What predictions that trust the records gain over the class shares.
     correct : callable
         Makes the corrected predictions, and returns what they gain over the trusting ones; called if it matters.
-    verified : bool
-        Whether enough rows are verified to believe the estimate.
     """
-    if asked == "auto" and not verified and not evidence.has_learned:
+    if asked == "auto" and not evidence.has_learned:
         return replace(estimate, answer="trusting", reason=NOTHING_LEARNED)
-    is_corrected = asked != "trusting" and (verified or asked != "auto" or may_correct(estimate))
-    return answered(asked, estimate, correct().gain if is_corrected else None, verified=verified)
+    is_corrected = asked != "trusting" and (asked != "auto" or may_correct(estimate))
+    return answered(asked, estimate, correct().gain if is_corrected else None)
 
 
 def may_correct(noise: Noise) -> bool:
     """Whether the correction is worth a second pass: there is noise, of a kind that a grader can make."""
     slips = 1 - noise.matrix.diagonal().min()
-    return noise.source == "estimated" and slips >= NEGLIGIBLE and "moved-grade" not in noise.doubt_codes
+    return noise.source == "estimated" and slips >= NEGLIGIBLE and REFUTING.isdisjoint(noise.doubt_codes)
 
 
-def chosen_answer(wanted: str, noise: Noise, gain: float | None, *, verified: bool) -> tuple[str, str]:
-    """The answer and its reason in words. `gain` is None if no correction was fitted, `verified` if enough rows are."""
+def chosen_answer(wanted: str, noise: Noise, gain: float | None) -> tuple[str, str]:
+    """The answer and its reason in words; `gain` is None if no correction was fitted."""
     if noise.source == "too few rows":
         return "trusting", noise.doubt_text
     if wanted != "auto":
         return wanted, "asked for"
-    if verified:
-        return "corrected", BY_VERIFIED
-    if "moved-grade" in noise.doubt_codes:
+    if not REFUTING.isdisjoint(noise.doubt_codes):
         return "trusting", noise.doubt_text
     if gain is None:
         return "trusting", "no slips were found beyond what overlapping grades explain"
@@ -164,9 +158,9 @@ def chosen_answer(wanted: str, noise: Noise, gain: float | None, *, verified: bo
     return "corrected", f"{seen}, and nothing speaks against the estimate"
 
 
-def answered(wanted: str, noise: Noise, gain: float | None, *, verified: bool = False) -> Noise:
-    """The same with its answer, as `chosen_answer` has it."""
-    answer, reason = chosen_answer(wanted, noise, gain, verified=verified)
+def answered(wanted: str, noise: Noise, gain: float | None) -> Noise:
+    """The noise with its answer, as `chosen_answer` has it."""
+    answer, reason = chosen_answer(wanted, noise, gain)
     return replace(noise, answer=answer, reason=reason)
 
 
@@ -196,10 +190,10 @@ def rated_answer(noise: Noise, gain: float | None, *, verified: bool) -> tuple[s
     return "corrected", seen
 
 
-def with_first_answer(noise: Noise, *, verified: bool = False) -> Noise:
-    """The same with the answer before any correction was fitted: what doubts, or enough verified rows, alone say."""
-    if verified or not may_correct(noise):
-        return answered("auto", noise, None, verified=verified)
+def with_first_answer(noise: Noise) -> Noise:
+    """The noise with the answer before any correction was fitted: what doubts alone say."""
+    if not may_correct(noise):
+        return answered("auto", noise, None)
     if noise.is_in_doubt:
         answer, reason = "cautious", f"the estimate is in doubt: {noise.doubt_text}"
     else:

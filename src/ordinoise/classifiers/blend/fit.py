@@ -16,7 +16,6 @@ from ordinoise.classifiers.blend.candidates import CLASS_SHARES, SharesCandidate
 from ordinoise.classifiers.blend.coding import TableCoding
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.evidence import (
-    ENOUGH_VERIFIED,
     NOTHING_LEARNED,
     Evidence,
     choose,
@@ -61,11 +60,6 @@ class TrainingData:
     verified: Verified | None = None
     items: Items | None = None
 
-    @property
-    def has_enough_verified(self) -> bool:
-        """Whether an estimate of the noise is believed whatever else is in doubt."""
-        return self.verified is not None and len(self.verified.rows) >= ENOUGH_VERIFIED
-
     def under(self, noise: Noise, index: Ints | None = None) -> Recorded:
         """The rows, recorded under this noise, with the verified ones known."""
         rows = replace(self.rows, matrices=noise.matrices, index=index)
@@ -82,10 +76,12 @@ def fit_blend(data: TrainingData, plan: BlendPlan, rng: np.random.Generator) -> 
         return _blend_of_ratings(data, data.items, plan, rng)
     folds, noise_seed, seed = _drawn(data.rows, plan, rng)
     with _fits(plan, data.rows.table, folds, seed, 2 if plan.estimates else 1) as fit:
-        noise, blend = (_by_estimate if plan.estimates else _by_given)(data, plan, fit, noise_seed)
+        noise, blend, trusting = (_by_estimate if plan.estimates else _by_given)(data, plan, fit, noise_seed)
     if blend is None:
         blend = fitted_blend({CLASS_SHARES: SharesCandidate()}, data.rows, folds, plan, seed=seed)
-    return FittedBlend.of(data.coding, blend, noise, folds)
+        trusting = trusting and blend
+    recorded_out_of_fold = None if trusting is None else trusting.out_of_fold
+    return replace(FittedBlend.of(data.coding, blend, noise, folds), recorded_out_of_fold=recorded_out_of_fold)
 
 
 def estimated_noise(data: TrainingData, plan: BlendPlan, rng: np.random.Generator) -> Noise:
@@ -97,7 +93,7 @@ def estimated_noise(data: TrainingData, plan: BlendPlan, rng: np.random.Generato
         return _given_noise(plan, data.rows, data.raters, noise_seed)[0]
     with _fits(plan, data.rows.table, folds, seed) as fit:
         estimate = _noise_estimate(fit(data.rows), data, plan, noise_seed)
-    return with_first_answer(estimate, verified=data.has_enough_verified)
+    return with_first_answer(estimate)
 
 
 def _drawn(rows: Recorded, plan: BlendPlan, rng: np.random.Generator) -> tuple[Ints, int, int]:
@@ -123,15 +119,19 @@ def _fits(plan: BlendPlan, table: Table, folds: Ints, seed: int, n_blends: int =
         yield fit
 
 
-def _by_given(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> tuple[Noise, Blend | None]:
-    """The blend under noise that is known; None if labels are trusted and nothing is learned."""
+Course = tuple[Noise, Blend | None, Blend | None]
+"""The noise with its answer, the blend that it calls for, and the blend that trusts the labels if there is one."""
+
+
+def _by_given(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> Course:
+    """The blend under noise that is known; none if labels are trusted and nothing is learned."""
     noise, index = _given_noise(plan, data.rows, data.raters, seed)
     blend = fit(data.under(noise, index))
     is_trusted = noise.source == "trusted" and data.verified is None
-    return noise, None if is_trusted and not _over_shares(blend, data.rows, plan).has_learned else blend
+    return noise, None if is_trusted and not _over_shares(blend, data.rows, plan).has_learned else blend, None
 
 
-def _by_estimate(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> tuple[Noise, Blend | None]:
+def _by_estimate(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> Course:
     """Trust the labels, estimate the noise, correct for it, and answer; no blend if nothing is learned."""
     rows = data.rows
     Noise.of(None, rows.n_classes).index_of(data.raters, len(rows.ranks))  # refuses raters: one matrix for all
@@ -144,13 +144,13 @@ def _by_estimate(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> tu
         return _by_correction(trusting, corrected[0], estimate, rows)
 
     evidence = _over_shares(trusting, rows, plan)
-    noise = choose(plan.answer, estimate, evidence, correct, verified=data.has_enough_verified)
+    noise = choose(plan.answer, estimate, evidence, correct)
     if noise.reason == NOTHING_LEARNED:
-        return noise, None
+        return noise, None, trusting
     if corrected and noise.answer != "trusting":
-        return noise, corrected[0]
+        return noise, corrected[0], trusting
     # What was verified is known, whatever is made of the other labels.
-    return noise, trusting if data.verified is None else fit(rows.with_trusted(data.verified))
+    return noise, trusting if data.verified is None else fit(rows.with_trusted(data.verified)), trusting
 
 
 def _blend_of_ratings(data: TrainingData, items: Items, plan: BlendPlan, rng: np.random.Generator) -> FittedBlend:

@@ -42,6 +42,9 @@ class FittedBlend:
         What `probabilities` gives for the training rows, by models that did not see the row; None after loading.
     curves : mapping of str to tuple
         Loss of the held-out rows after each epoch or round, for every model; empty after loading.
+    recorded_out_of_fold : array of shape (n_samples, n_classes) or None
+        Probability of each recorded label, by models that trust the labels and did not see the row; None where the
+        noise was not estimated from such models, and after loading.
     """
 
     coding: TableCoding
@@ -52,6 +55,7 @@ class FittedBlend:
     folds: Ints | None = None
     out_of_fold: Floats | None = None
     curves: Mapping[str, tuple[Sequence[float], ...]] = field(default_factory=dict)
+    recorded_out_of_fold: Floats | None = None
 
     @classmethod
     def of(cls, coding: TableCoding, blend: Blend, noise: Noise, folds: Ints) -> Self:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,10 @@ from ordinoise.estimation.score.bootstrap import bootstrap, posterior_draws
 from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.estimation.score.doubts import doubts_about_columns
 from ordinoise.estimation.score.likelihood import LikelihoodFit, binned_likelihood, score_likelihood
+from ordinoise.estimation.score.predictive import contradicts
 from ordinoise.labels import Verified, trusted_ranks
 from ordinoise.noise import Doubt, Noise
+from ordinoise.noise.deconvolution import FLOOR, deconvolved
 
 FEWEST_ROWS = 50
 """Below this the noise is not estimated: the result would be the priors. A round number, chosen by no run."""
@@ -167,7 +169,23 @@ def noise_from_probabilities(
     fit = score_likelihood(
         probabilities, ranks, sample_weight=sample_weight, trusted=trusted, prior_rate=prior_rate, groups=groups
     )
-    return _noise_of(fit, probabilities, ranks, features, groups, rng)
+    found = _noise_of(fit, probabilities, ranks, features, groups, rng)
+    return found if trusted is None else _checked_by(trusted, found, probabilities, ranks)
+
+
+def _checked_by(trusted: Verified, noise: Noise, probabilities: Floats, ranks: Ints) -> Noise:
+    """The estimate with a doubt if the verified rows contradict it, at both ends of its interval."""
+    recorded = trusted.is_recorded
+    rows, is_wrong = trusted.rows[recorded], trusted.labels[recorded] != ranks[trusted.rows[recorded]]
+    if noise.rate is None or not len(rows):
+        return noise
+    joint = deconvolved(probabilities, noise.matrix) * noise.matrix[:, ranks].T
+    wrong = 1 - joint[np.arange(len(ranks)), ranks] / np.maximum(joint.sum(axis=1), FLOOR)
+    low, high = noise.rate_interval or (noise.rate, noise.rate)
+    if not contradicts(wrong, (low * len(ranks), high * len(ranks)), rows, is_wrong):
+        return noise
+    words = f"{int(is_wrong.sum())} of {len(rows)} verified labels are wrong, where it expects {wrong[rows].sum():.0f}"
+    return replace(noise, doubts=(*noise.doubts, Doubt("verified-disagree", words)))
 
 
 def noise_from_counts(

@@ -20,7 +20,7 @@ export class Finish {
     find("finish-words").textContent = words;
     const figures = [["changed", counts.changed], ["confirmed", counts.kept], ["skipped", counts.skipped], ["open", counts.open], ["disputed", counts.disputed], ...(counts.checked ? [["checked blind", counts.checked]] : [])];
     fill(find("figures"), ...figures.map(([name, count]) => make("div", { "data-figure": name }, make("dt", {}, name), make("dd", {}, String(count)))));
-    fill(find("certificates"), ...model.certificates.map((words) => make("p", {}, make("strong", {}, "Spot check: "), words)));
+    fill(find("certificates"), ...model.certificates.map((words) => make("p", {}, words)));
     this.disputes();
     const trusted = counts.settled - counts.disputed;
     const isAvailable = model.audit.refit.status !== "unavailable";

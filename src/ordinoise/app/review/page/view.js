@@ -22,7 +22,7 @@ export class View {
     find("row-title").textContent = model.title(item.row);
     find("row-place").textContent = `${place} of ${model.view.length} · ${item.plan ?? (isRatings ? `no. ${item.rank} to read again` : `suspect no. ${item.rank}`)}`;
     const isJudged = Boolean(item.recorded);
-    fill(find("row-probability"), ...(isJudged ? [make("strong", {}, percent(item.probability_wrong)), ` ${model.audit.suspicion}`] : []));
+    fill(find("row-probability"), ...(isJudged ? doubtful(item, isRatings) : []));
     find("why-title").textContent = isJudged ? (isRatings ? "Who gave what" : "Why suspicious") : "Why this row";
     fill(find("why"), ...item.reasons.map((words) => make("p", {}, words)), ...speaking(item, this.model.audit.columns));
     this.evidence(item);
@@ -51,7 +51,7 @@ export class View {
 
   rung(item, state, grade, rank) {
     const { audit } = this.model;
-    const [key, share] = [audit.keys[rank], item.posterior[rank]];
+    const [key, share] = [audit.keys[rank], (item.posterior ?? item.graded)[rank]];
     const waiting = this.queue.decisionOn(item.row);
     const isWaiting = waiting?.body.grade === grade;
     const isChosen = !waiting && state.status === "settled" && state.grade === grade;
@@ -191,6 +191,13 @@ export class View {
 }
 
 /** Tags of those who gave a grade: their names, or how many they are if the names are not known. */
+/** How suspicious a grade is, and how likely wrong where somebody knows it. */
+function doubtful(item, isRatings) {
+  if (isRatings) return [make("strong", {}, percent(item.probability_wrong)), " probability that the consensus is wrong"];
+  const chance = item.probability_wrong === null ? "" : `, ${percent(item.probability_wrong)} probably wrong`;
+  return [make("strong", {}, item.suspicion.toFixed(2)), ` suspicion${chance}`];
+}
+
 function given(item, grade) {
   const places = [...item.grades.keys()].filter((at) => item.grades[at] === grade);
   if (!places.length) return [];
