@@ -54,7 +54,7 @@ def summary(
     return [
         *found.sentences,
         *settled_so_far(record),
-        *([] if found.is_clean else which_way(record, directions)),
+        *(which_way(record, directions) if found.kind == "given" and not found.is_clean else []),
         *how_good(scores, baseline, is_known=found.wrong is not None),
         *_caution(record),
     ]
@@ -132,7 +132,10 @@ def directions_in_words(record: AuditRecord, directions: Directions) -> str:
         return "According to this matrix every grade is recorded right."
     grades, common = grades_in_words(record.classes), np.flatnonzero(directions.prior >= RARE)
     low = round(100 * directions.low_share)
-    counts = f"Of 100 wrong grades, about {low} are too low and {100 - low} too high"
+    condition = "" if record.finding.kind == "given" else "By the fitted matrix, which nothing verifies: "
+    counts = (
+        f"{condition}{'o' if condition else 'O'}f 100 wrong grades, about {low} are too low and {100 - low} too high"
+    )
     if len(grades) > 2:
         counts += f"; {round(100 * directions.far_share) or 'none'} are off by two grades or more"
     if len(common) < 2:
