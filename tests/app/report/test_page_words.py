@@ -105,7 +105,7 @@ def test_of_a_hundred_wrong_grades_too_low_and_too_high_are_counted() -> None:
     noise = with_noise(findings(3, matrix=slipping(3, 0.3, 0.1)), class_shares=(0.25, 0.5, 0.25)).record
     # Too low: 0.5 * 0.3 + 0.25 * 0.3; too high: 0.25 * 0.1 + 0.5 * 0.1.
     assert directions_in_words(noise, directions_of(noise.noise)).startswith(
-        "Of 100 wrong grades, about 75 are too low and 25 too high; none"
+        "By the fitted matrix, which nothing verifies: of 100 wrong grades, about 75 are too low and 25 too high; none"
     )
 
 

@@ -132,10 +132,8 @@ def directions_in_words(record: AuditRecord, directions: Directions) -> str:
         return "According to this matrix every grade is recorded right."
     grades, common = grades_in_words(record.classes), np.flatnonzero(directions.prior >= RARE)
     low = round(100 * directions.low_share)
-    condition = "" if record.finding.kind == "given" else "By the fitted matrix, which nothing verifies: "
-    counts = (
-        f"{condition}{'o' if condition else 'O'}f 100 wrong grades, about {low} are too low and {100 - low} too high"
-    )
+    of = "Of" if record.finding.kind == "given" else "By the fitted matrix, which nothing verifies: of"
+    counts = f"{of} 100 wrong grades, about {low} are too low and {100 - low} too high"
     if len(grades) > 2:
         counts += f"; {round(100 * directions.far_share) or 'none'} are off by two grades or more"
     if len(common) < 2:
