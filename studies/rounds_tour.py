@@ -4,12 +4,14 @@
 
 A file whose true grades are known, so that the answers can be checked. The commands run in an empty folder; a
 simulated reviewer settles the rows that ``ordinoise next`` names, looks at some of them again, blind, and decides
-rightly where the two looks differ. Writes ``_measured/rounds-tour.md`` below the folder of the documentation.
+rightly where the two looks differ. The rows of the last round are drawn at random, and a gate reads them. Writes
+``_measured/rounds-tour.md`` below the folder of the documentation.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +30,7 @@ from ordinoise.datasets import OrdinalDataset, load
 from studies.rounds import reviewed
 from studies.tour import Tour, main
 
-SET, N_ROWS, RATE, BUDGET, N_AGAIN = "computer", 800, 0.08, 60, 20
+SET, N_ROWS, RATE, BUDGET, N_AGAIN, N_ROUNDS = "computer", 800, 0.08, 60, 20, 3
 AUDIT = "ordinoise audit ratings.csv --target stars --learner mlp"
 
 
@@ -69,8 +71,8 @@ class Transcript(Tour):
 
     def show(self, command: str, output: str, most: int = 40) -> None:
         """Add a command with its output."""
-        lines = [line for line in output.splitlines() if line[:1] not in "┏┃┡│└"]
-        super().show(command, "\n".join(line for line in lines if "most suspicious" not in line), most)
+        untitled = re.sub(r"^The \d+ most suspicious (?:.*\n)+?(?=┏)", "", output, flags=re.MULTILINE)
+        super().show(command, "\n".join(line for line in untitled.splitlines() if line[:1] not in "┏┃┡│└"), most)
 
 
 def write_ratings(folder: Path, data_dir: Path | None) -> tuple[Ints, int]:
@@ -105,16 +107,17 @@ def tour(docs: Path, folder: Path, data_dir: Path | None, browser: Browser) -> N
     steps.say(f"`ratings.csv` has {N_ROWS} rows with one to five stars, {n_wrong} of them wrong. Which?")
     steps.run(f"{AUDIT} --out round-0")
     lines = []
-    for number in range(4):
+    for number in range(N_ROUNDS + 1):
         place = folder / f"round-{number}"
         record, (n_open, n_own) = read_record(place), wrong_left(place, true)
         value = "" if record.wrong is None else f"{record.wrong:.0f}"
         span = f"{record.wrong_low:.0f} to {record.wrong_high:.0f}"
         own = f"{record.settled_wrong:.1f}" if record.repeats else ""
         lines.append((str(number), str(len(record.settled)), value, span, str(n_open), own, str(n_own)))
-        if number == 3:
+        if number == N_ROUNDS:
             break
-        steps.run(f"ordinoise next round-{number} --budget {BUDGET}")
+        is_last = number == N_ROUNDS - 1
+        steps.run(f"ordinoise next round-{number} --budget {BUDGET}" + " --spot-check" * is_last)
         reviewer.settle(place)
         steps.say(f"The reviewer settles these {BUDGET} rows, {reviewer.n_wrong} of them wrongly, and looks again:")
         steps.run(f"ordinoise next round-{number} --repeat --budget {N_AGAIN}")
@@ -124,8 +127,12 @@ def tour(docs: Path, folder: Path, data_dir: Path | None, browser: Browser) -> N
             f"{n_differing} of {N_AGAIN} answers differ and are decided once more, together. Then the next audit:"
         )
         steps.run(f"{AUDIT} --reviewed round-{number} --out round-{number + 1}")
+    steps.say("Are at most 20 % of the grades wrong? The gate counts what the last review settled:")
+    steps.run(
+        f"ordinoise check ratings.csv --target stars --learner mlp --max-wrong 0.2 --reviewed round-{N_ROUNDS - 1}"
+    )
     columns = (
-        "rounds", "settled", "wrong among the others, estimated", "95 % range", "truly",
+        "rounds", "settled", "wrong among the others, counted", "95 % range or interval", "truly",
         "wrong among the settled, estimated", "truly",
     )  # fmt: skip
     steps.lines += [markdown(TextTable("Wrong grades before and after each round", columns, tuple(lines))), ""]

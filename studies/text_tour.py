@@ -81,7 +81,7 @@ def tour(docs: Path, folder: Path, data_dir: Path | None, browser: Browser) -> N
         "were entered by somebody who took one star for the best: five became one, two became four. The column of text "
         "is found by itself, and `--rank-by large_error` puts stars first that are off by two or more:"
     )
-    steps.run("ordinoise audit reviews.csv --target stars --rank-by large_error --out audit")
+    steps.run("ordinoise audit reviews.csv --target stars --rank-by large_error --out audit", most=60)
     first = [one.row for one in read_record(folder / "audit").suspects[:N_FIRST]]
     steps.say(
         f"Of the first {N_FIRST} suspects {np.mean([row in wrong for row in first]):.0%} have the stars turned over, "
