@@ -60,7 +60,7 @@ def find_label_issues(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> LabelIssues:
-    """Every label with the probability that it is wrong and the grade it should have, out of fold.
+    """How suspicious every label is, the grade it should have, and how many are wrong, out of fold.
 
     By default this is what ``ordinoise audit`` does: the same columns, the same models, the same numbers.
 
