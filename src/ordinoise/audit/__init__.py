@@ -1,4 +1,4 @@
-"""Which labels are probably wrong, and what they should be."""
+"""Which labels look wrong, what they should be, and how many are wrong."""
 
 from __future__ import annotations
 

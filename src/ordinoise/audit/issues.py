@@ -1,4 +1,4 @@
-"""The result of an audit: every label with the probability that it is wrong."""
+"""The result of an audit: how suspicious every label is, and how many are wrong."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def audit(
     label_studio: bool = False,
     json: Json = False,
 ) -> None:
-    """Find the grades of a table that are probably wrong, and write them with a report into a new folder.
+    """Find the grades of a table that look wrong, and write them with a report into a new folder.
 
     Example: ordinoise audit ratings.csv --target stars --out audit
 

@@ -80,7 +80,7 @@ def _print_result(console: Console, result: DemoResult) -> None:
     console.print()
     console.print("[bold]Your own table[/] (the target is a column of ordered grades):\n")
     console.print(
-        "  ordinoise audit ratings.csv --target stars    # which grades are probably wrong: a report for the browser\n"
+        "  ordinoise audit ratings.csv --target stars    # which grades look wrong: a report for the browser\n"
         "  ordinoise fit ratings.csv --target stars      # a model that corrects for the noise\n\n"
         "or in Python:\n\n"
         "  import pandas as pd\n"

@@ -38,7 +38,7 @@ def next_rows(
     repeat
         Show some settled rows again, blind: how often two looks differ tells how often reviewers err.
     confidence
-        Confidence of the certificate.
+        Confidence of the bound of a spot check with strata.
     seed
         Random seed of the spot check.
     """

@@ -136,7 +136,7 @@ class ScoreTask:
 
 @dataclass(frozen=True)
 class JudgeTask:
-    """The labels of one part: written with the probability that each is wrong; the most suspicious are kept apart."""
+    """The labels of one part: written with how suspicious each is; the most suspicious are kept apart."""
 
     number: int
     name: str

@@ -110,7 +110,7 @@ def audit_parts(
     on_table: OnTable = lambda _: None,
     on_stage: OnStage = lambda _: None,
 ) -> tuple[FileAudit, AuditRecord]:
-    """Find the probably wrong labels of a folder of Parquet files, as `audit_file` does for a file.
+    """Find the labels that look wrong in a folder of Parquet files, as `audit_file` does for a file.
 
     All labels are in the folder ``labels.parquet``, one file per part, without a rank.
     """

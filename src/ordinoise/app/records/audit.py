@@ -66,7 +66,7 @@ class Similar:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A label that is probably wrong, with its row.
+    """A label that looks wrong, with its row.
 
     Attributes
     ----------

@@ -53,7 +53,7 @@ def plan_next(
     is_repeat : bool
         Whether to show some settled rows again, blind, which tells how often reviewers err.
     confidence : float
-        Level of the certificate.
+        Level of the bound of a spot check with strata.
     seed : int
         Of the random draw.
     """

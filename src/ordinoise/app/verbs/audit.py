@@ -46,7 +46,7 @@ def audit_file(
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
 ) -> tuple[FileAudit, AuditRecord]:
-    """Find the probably wrong labels of a file and write them into a new folder.
+    """Find the labels that look wrong in a file and write them into a new folder.
 
     The folder holds ``audit.json``, ``report.html``, ``suspects.csv`` (the most suspicious rows, with all their cells)
     and ``labels.csv`` (every graded row). If it is stopped, models that took long stay
