@@ -31,7 +31,8 @@ from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.evidence import (
     NOTHING_LEARNED,
     Evidence,
-    choose,
+    Trusting,
+    course,
     gains_of_correction,
     gains_over_shares,
 )
@@ -290,13 +291,14 @@ def _estimated(
     warn_of_doubts(found)
     gains = gains_over_shares(probabilities, recorded, _shares(recorded, found.n_classes), "median")
 
-    def correct() -> Evidence:
+    def correct(noise: Noise) -> tuple[Floats, Evidence]:
         # Both calibrated by as many weights: a model that is too sure of itself is mended as well without any noise.
-        true = PosteriorModel.fitted(found, probabilities, recorded, of="recorded").true(probabilities)
-        trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(found.n_classes)))
-        return Evidence.of(gains_of_correction(trusted, true, found.matrix, recorded), groups=groups)
+        true = PosteriorModel.fitted(noise, probabilities, recorded, of="recorded").true(probabilities)
+        trusted = calibrated(probabilities, likelihood_of(recorded, np.eye(noise.n_classes)))
+        return true, Evidence.of(gains_of_correction(trusted, true, noise.matrix, recorded), groups=groups)
 
-    chosen = choose("auto", found, Evidence.of(*gains, groups=groups), correct)
+    first = Trusting(probabilities, found, Evidence.of(*gains, groups=groups))
+    chosen, _ = course("auto", first, correct)
     if chosen.answer == "trusting" and found.rate_range is not None:
         # The same probabilities explain the records as well without any noise: all labels may be right.
         return replace(chosen, rate_range=(0.0, found.rate_range[1]))

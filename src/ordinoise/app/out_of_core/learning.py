@@ -47,7 +47,7 @@ from ordinoise.app.tables.target import Classes
 from ordinoise.app.verbs.fit import check_request, noise_of
 from ordinoise.app.verbs.request import Request
 from ordinoise.classifiers.blend.candidates import CLASS_SHARES
-from ordinoise.classifiers.blend.evidence import NOTHING_LEARNED, Evidence, choose, with_first_answer
+from ordinoise.classifiers.blend.evidence import Evidence, Trusting, course, with_first_answer
 from ordinoise.classifiers.card import evenly
 from ordinoise.columns.names import as_column
 from ordinoise.estimation.score.cells import ScoreCells
@@ -178,18 +178,13 @@ class Course:
             is_useless = self.given.source == "trusted" and not evidence.has_learned
             return self._class_shares(self.given) if is_useless else Learned(self.given, SECOND, curves)
         found, curves, evidence = self._estimated()
-        later: list[Curves] = []
 
-        def correct() -> Evidence:
-            curves, gained = self.corrected(found)
-            later.append(curves)
-            return gained
+        def correct(noise: Noise) -> tuple[tuple[str, Curves], Evidence]:
+            curves, gained = self.corrected(noise)
+            return (SECOND, curves), gained
 
-        noise = choose(self.known.request.answer, found, evidence, correct)
-        if noise.reason == NOTHING_LEARNED:
-            return self._class_shares(noise)
-        is_second = bool(later) and noise.answer != "trusting"
-        return Learned(noise, SECOND, later[0]) if is_second else Learned(noise, FIRST, curves)
+        noise, models = course(self.known.request.answer, Trusting((FIRST, curves), found, evidence), correct)
+        return self._class_shares(noise) if models is None else Learned(noise, *models)
 
     def noise(self) -> Noise:
         """The noise alone, with the answer that its doubts call for."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.decisions import combined, costs_of, decide
 from ordinoise.noise import Noise
+
+Models = TypeVar("Models")
 
 FLOOR = 1e-12  # a record of predicted probability 0 then costs 28 in log-likelihood instead of infinity
 
@@ -109,27 +111,37 @@ def gains_of_correction(trusting: Floats, corrected: Floats, noise_matrix: Float
     return logs(combined(corrected, noise_matrix)[rows, ranks]) - logs(trusting[rows, ranks])
 
 
-def choose(
-    asked: str,
-    estimate: Noise,
-    evidence: Evidence,
-    correct: Callable[[], Evidence],
-) -> Noise:
-    """The estimate with what is made of it, and why.
+@dataclass(frozen=True, eq=False)
+class Trusting(Generic[Models]):
+    """The first pass: models that trust the records, the noise estimated from them, and what they gain over shares."""
+
+    models: Models
+    estimate: Noise
+    evidence: Evidence
+
+
+def course(
+    asked: str, trusting: Trusting[Models], correct: Callable[[Noise], tuple[Models, Evidence]]
+) -> tuple[Noise, Models | None]:
+    """The noise with its answer, and the models that it calls for; None for the class shares.
+
+    Everybody who estimates the noise takes this course: in memory, in parts, and from given probabilities.
 
     Parameters
     ----------
     asked : {"auto", "corrected", "cautious", "trusting"}
-    estimate : Noise
-    evidence : Evidence
-        What predictions that trust the records gain over the class shares.
+    trusting : Trusting
     correct : callable
-        Makes the corrected predictions, and returns what they gain over the trusting ones; called if it matters.
+        Makes the corrected models, and what they gain over the trusting ones; called if it matters.
     """
-    if asked == "auto" and not evidence.has_learned:
-        return replace(estimate, answer="trusting", reason=NOTHING_LEARNED)
-    is_corrected = asked != "trusting" and (asked != "auto" or may_correct(estimate))
-    return answered(asked, estimate, correct().gain if is_corrected else None)
+    estimate, gain, corrected = trusting.estimate, None, None
+    if asked == "auto" and not trusting.evidence.has_learned:
+        return replace(estimate, answer="trusting", reason=NOTHING_LEARNED), None
+    if asked != "trusting" and (asked != "auto" or may_correct(estimate)):
+        corrected, evidence = correct(estimate)
+        gain = evidence.gain
+    noise = answered(asked, estimate, gain)
+    return noise, trusting.models if corrected is None or noise.answer == "trusting" else corrected
 
 
 def may_correct(noise: Noise) -> bool:

@@ -16,9 +16,9 @@ from ordinoise.classifiers.blend.candidates import CLASS_SHARES, SharesCandidate
 from ordinoise.classifiers.blend.coding import TableCoding
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.evidence import (
-    NOTHING_LEARNED,
     Evidence,
-    choose,
+    Trusting,
+    course,
     gains_of_correction,
     gains_over_shares,
     rated_answer,
@@ -119,11 +119,11 @@ def _fits(plan: BlendPlan, table: Table, folds: Ints, seed: int, n_blends: int =
         yield fit
 
 
-Course = tuple[Noise, Blend | None, Blend | None]
+Outcome = tuple[Noise, Blend | None, Blend | None]
 """The noise with its answer, the blend that it calls for, and the blend that trusts the labels if there is one."""
 
 
-def _by_given(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> Course:
+def _by_given(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> Outcome:
     """The blend under noise that is known; none if labels are trusted and nothing is learned."""
     noise, index = _given_noise(plan, data.rows, data.raters, seed)
     blend = fit(data.under(noise, index))
@@ -131,26 +131,23 @@ def _by_given(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> Cours
     return noise, None if is_trusted and not _over_shares(blend, data.rows, plan).has_learned else blend, None
 
 
-def _by_estimate(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> Course:
+def _by_estimate(data: TrainingData, plan: BlendPlan, fit: Fit, seed: int) -> Outcome:
     """Trust the labels, estimate the noise, correct for it, and answer; no blend if nothing is learned."""
     rows = data.rows
     Noise.of(None, rows.n_classes).index_of(data.raters, len(rows.ranks))  # refuses raters: one matrix for all
     trusting = fit(rows)
     estimate = _noise_estimate(trusting, data, plan, seed)
-    corrected: list[Blend] = []
 
-    def correct() -> Evidence:
-        corrected.append(fit(data.under(estimate), start=trusting))
-        return _by_correction(trusting, corrected[0], estimate, rows)
+    def correct(noise: Noise) -> tuple[Blend, Evidence]:
+        corrected = fit(data.under(noise), start=trusting)
+        return corrected, _by_correction(trusting, corrected, noise, rows)
 
-    evidence = _over_shares(trusting, rows, plan)
-    noise = choose(plan.answer, estimate, evidence, correct)
-    if noise.reason == NOTHING_LEARNED:
-        return noise, None, trusting
-    if corrected and noise.answer != "trusting":
-        return noise, corrected[0], trusting
-    # What was verified is known, whatever is made of the other labels.
-    return noise, trusting if data.verified is None else fit(rows.with_trusted(data.verified)), trusting
+    first = Trusting(trusting, estimate, _over_shares(trusting, rows, plan))
+    noise_and_blend = course(plan.answer, first, correct)
+    noise, blend = noise_and_blend
+    if blend is trusting and data.verified is not None:
+        blend = fit(rows.with_trusted(data.verified))  # what was verified is known, whatever is made of other labels
+    return noise, blend, trusting
 
 
 def _blend_of_ratings(data: TrainingData, items: Items, plan: BlendPlan, rng: np.random.Generator) -> FittedBlend:
