@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -88,15 +88,16 @@ class CountedLabels:
         sums = Sums.of(traits, *shape_of(cells, len(record.classes)))
         return cls(graded["row"].to_numpy(), traits, Table.of(cells, sums, record.design_effect))
 
-    def count(self, settled: Iterable[Settled], confidence: float = 0.95, slip_rate: float = 0.0) -> Count:
-        """How many of the others are wrong, by these verdicts, of which a share errs."""
+    def count(self, settled: Iterable[Settled], confidence: float, slips: Mapping[int, float]) -> Count:
+        """How many of the others are wrong, by these verdicts; `slips` are the chances that they err, by row."""
         known = {one.row: one for one in settled if not one.is_added}
         places = np.flatnonzero(np.isin(self.rows, list(known)))
         of_rows = [known[row] for row in self.rows[places].tolist()]
         n_rows = len(places)
         verdicts = Verdicts(
             places, np.array([one.is_fixed for one in of_rows], dtype=bool), np.zeros(n_rows, dtype=bool),
-            np.array([one.drawn == "random" for one in of_rows], dtype=bool), np.full(n_rows, slip_rate),
+            np.array([one.drawn == "random" for one in of_rows], dtype=bool),
+            np.array([slips.get(one.row, 0.0) for one in of_rows], dtype=np.float64),
         )  # fmt: skip
         return self.table.count(verdicts, self.traits.among(places), confidence)
 

@@ -17,6 +17,7 @@ from ordinoise.app.records.history import Settled
 from ordinoise.app.records.labels import CountedLabels, counted_record
 from ordinoise.app.records.plan import NO_GRADE, Plan, read_plans, repeats_of
 from ordinoise.app.records.ratings import RatedItem, RatersRecord, read_any_record
+from ordinoise.app.records.reviewers import slip_rates
 from ordinoise.app.review.consensus import write_reviewed
 from ordinoise.app.review.decisions import open_decisions
 from ordinoise.app.review.events import Event
@@ -24,7 +25,7 @@ from ordinoise.app.review.export import write_corrected
 from ordinoise.app.review.images import picture
 from ordinoise.app.review.reasons import grade_keys, item_reasons, reasons
 from ordinoise.app.review.refit import Refit, RefitJob
-from ordinoise.app.review.settled import settled_rows, settled_states, shown_events, shown_states
+from ordinoise.app.review.settled import repeated, settled_rows, settled_states, shown_events, shown_states
 from ordinoise.app.tables.folder import folder_of
 
 # Characters; round numbers, chosen by no run. The fields of the page have the same limits.
@@ -221,8 +222,10 @@ class ReviewDesk:
         every = tuple({**before, **{one.row: one for one in settled}}.values())
         if self._labels is None or not every:
             return []
-        count = self._labels.count(every, self.record.confidence)
-        return counted_record(self.record, count, every).finding.sentences[: -1 if count.stage == "random" else None]
+        repeats = (*self.record.repeats, *repeated(self.store.history(), self._repeats))
+        slips = slip_rates(every, repeats, self.record.classes)
+        count = self._labels.count(every, self.record.confidence, slips)
+        return counted_record(self.record, count, every).finding.sentences
 
     @cached_property
     def _labels(self) -> CountedLabels | None:

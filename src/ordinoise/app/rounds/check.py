@@ -14,6 +14,7 @@ from ordinoise._text import percent
 from ordinoise.app.records.audit import AuditRecord, read_record
 from ordinoise.app.records.labels import CountedLabels, counted_record
 from ordinoise.app.records.ratings import is_of_ratings
+from ordinoise.app.records.reviewers import slip_rates
 from ordinoise.app.report.words import printable
 from ordinoise.app.rounds.history import history_for
 from ordinoise.app.tables import GradedTable
@@ -136,7 +137,8 @@ def checked_record(
         record = replace(read_record(reviewed), spot_check=history.spot_check)
         labels = CountedLabels.of(reviewed, record)
         if labels is not None:
-            return counted_record(record, labels.count(history.settled, record.confidence), history.settled)
+            slips = slip_rates(history.settled, history.repeats, record.classes)
+            return counted_record(record, labels.count(history.settled, record.confidence, slips), history.settled)
         if history.spot_check is not None:
             return replace(record, suspects=(), settled=history.settled)
     return audit_record(learn(request, history=history, on_table=on_table, verbose=verbose), 0, history)

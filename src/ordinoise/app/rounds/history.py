@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from ordinoise._validation import Floats, complain
+from ordinoise._validation import complain
 from ordinoise.app.records.audit import AuditRecord, read_record
 from ordinoise.app.records.history import Repeat, Round, Settled
 from ordinoise.app.records.plan import read_plans, repeats_of
 from ordinoise.app.records.ratings import is_of_ratings
+from ordinoise.app.records.reviewers import verifier_noise
 from ordinoise.app.records.subject import Subject
 from ordinoise.app.review.decisions import events_in
 from ordinoise.app.review.settled import repeated, settled_rows
@@ -19,7 +20,6 @@ from ordinoise.app.rounds.items import settled_items
 from ordinoise.app.tables import GradedTable, digest_of, read_table
 from ordinoise.app.verbs.request import Request
 from ordinoise.audit.certificate import SpotCheck
-from ordinoise.audit.reviewers import Reviewers, reviewers_from_repeats
 from ordinoise.columns.inference import as_text
 from ordinoise.columns.names import as_column
 from ordinoise.labels import Verified
@@ -60,36 +60,7 @@ class History:
         at = np.array([places[row] for row in rows.tolist()], dtype=np.int64)
         labels = np.array(table.classes)[[classes[one.grade] for one in self.settled]]
         drawn = np.array([one.drawn for one in self.settled])
-        return Verified(at, labels, self._noise(classes), at < len(table.rows), drawn)
-
-    def _noise(self, classes: dict[str, int]) -> Floats | None:
-        """One matrix for each settled row, by who graded it and whether twice; None if no row was graded twice.
-
-        A grade that two looks agree on is wrong more rarely than one of a single look; one that was decided together
-        after two looks differed is taken to be right.
-        """
-        twice = {one.row: one for one in self.repeats if {one.first, one.again} <= classes.keys()}
-        if not twice:
-            return None
-        reviewers = self._reviewers(list(twice.values()), classes)
-        matrices = []
-        for one in self.settled:
-            repeat = twice.get(one.row)
-            if repeat is None:
-                matrices.append(reviewers.matrix(one.reviewer))
-            else:
-                agreed = reviewers.agreement(repeat.reviewer, repeat.again_by)
-                matrices.append(np.eye(len(classes)) if repeat.is_differing else agreed)
-        return np.stack(matrices)
-
-    def _reviewers(self, repeats: list[Repeat], classes: dict[str, int]) -> Reviewers:
-        grades = {one.row: classes[one.grade] for one in self.settled}
-        return reviewers_from_repeats(
-            [(one.reviewer, one.again_by) for one in repeats],
-            [(classes[one.first], classes[one.again]) for one in repeats],
-            len(classes),
-            decided=[grades.get(one.row, -1) if one.is_differing else -1 for one in repeats],
-        )
+        return Verified(at, labels, verifier_noise(self.settled, self.repeats, classes), at < len(table.rows), drawn)
 
 
 def history_for(folder: Path, request: Request) -> History:
@@ -113,6 +84,10 @@ def history_in(folder: Path, record: AuditRecord) -> History:
     plans, events = read_plans(folder, record), events_in(folder, record)
     own = settled_rows(events, plans, record.suspects)
     settled = {one.row: one for one in (*record.settled, *own)}
+    # Until all of a sample are settled those that are may be the easy ones: they count as chosen.
+    samples = (plan.row_numbers for plan in plans if plan.drawn == "random")
+    for row in set().union(*(rows & settled.keys() for rows in samples if not rows <= settled.keys())):
+        settled[row] = replace(settled[row], drawn="chosen")
     begun = [
         check
         for plan in plans
