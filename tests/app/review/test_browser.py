@@ -145,7 +145,7 @@ def test_the_page_writes_shares_as_the_reports_do(server: Server, context: Brows
     assert tab.page.evaluate(script, shares) == [percent(share) for share in shares]
     assert tab.page.evaluate(script, [None]) == [NOTHING]
     probabilities = {suspect.row: suspect.suspicion for suspect in record.suspects}
-    assert tab.page.inner_text("#row-probability") == f"{percent(probabilities[tab.row])} probability wrong"
+    assert tab.page.inner_text("#row-probability") == f"{probabilities[tab.row]:.2f} suspicion"
 
 
 @pytest.mark.slow
