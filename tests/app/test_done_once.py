@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from app.cli.command import few_models
+from ordinoise.app.records import reviewers
 from ordinoise.app.records.history import Repeat, Settled
-from ordinoise.app.rounds import history
 from ordinoise.app.rounds.history import History
 from ordinoise.app.tables import graded
 from ordinoise.app.verbs.audit import audit_file
@@ -28,7 +28,7 @@ WATCHED: dict[str, tuple[Any, str]] = {
     "counts and learns": (Grams, "of"),
     "evaluates": (evaluation, "_evaluation"),
     "verifies": (History, "verified"),
-    "estimates reviewers": (history, "reviewers_from_repeats"),
+    "estimates reviewers": (reviewers, "reviewers_from_repeats"),
 }
 
 
