@@ -106,7 +106,7 @@ def _check_record(table: Path, record: dict[str, Any]) -> None:
     suspicious = [row for row in issues.worst.tolist() if issues.suggested[row] != issues.recorded[row]]
     assert rows == suspicious[: len(rows)]
     for suspect in record["suspects"]:
-        assert _alike(suspect["posterior"], issues.posterior[suspect["row"]].tolist())
+        assert _alike(suspect["suspicion"], float(issues.suspicion[suspect["row"]]))
         assert suspect["suggested"] == str(issues.suggested[suspect["row"]])
     roles = {column["name"] for column in record["columns"] if column["role"] not in ("feature", "target")}
     assert roles == IGNORED

@@ -24,6 +24,7 @@ from ordinoise.app.verbs.oddities import oddities_of
 from ordinoise.app.verbs.reasons import reasons_in_words, reasons_of
 from ordinoise.app.verbs.request import Request
 from ordinoise.audit.issues import CHANCES
+from ordinoise.estimate import Estimate
 
 if TYPE_CHECKING:
     from ordinoise.app.report import Findings
@@ -110,7 +111,7 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: His
         wrong_high=None if wrong is None else wrong.high,
         confidence=model.noise_.confidence if wrong is None else wrong.confidence,
         stage="given" if count is None else count.stage,
-        by_matrix=None if under is None or np.isnan(under.low) else (under.value, under.low, under.high),
+        by_matrix=None if under is None or np.isnan(under.low) else _rounded(under),
         n_next=None if count is None else count.n_next,
         design_effect=1.0 if wrong is None else wrong.design_effect,
         count_doubts=() if count is None else tuple(doubt.sentence for doubt in count.doubts),
@@ -176,6 +177,11 @@ def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> 
         )
         for rank, (row, at) in enumerate(zip(rows, chosen, strict=True), start=1)
     )
+
+
+def _rounded(under: Estimate) -> tuple[float, float, float]:
+    """The number and its ends; the last bit of a sum depends on where its arrays lie."""
+    return round(under.value, 6), round(under.low, 6), round(under.high, 6)
 
 
 def _known(number: float) -> float | None:
