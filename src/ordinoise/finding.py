@@ -245,8 +245,3 @@ def noise_words(noise: Noise) -> str:
     }[noise.source]
     found = finding_of(noise)
     return phrase if found.wrong is None or found.kind == "trusted" else f"{phrase}: {found.phrase}"
-
-
-def suspicion_words(noise: Noise) -> str:
-    """What the probability of a wrong label is called; unless the noise is believed, the record gets no credit."""
-    return "probability wrong" if noise.answer == "corrected" else "chance of another grade"

@@ -31,6 +31,7 @@ from ordinoise.audit.graders.record import (
     GraderEffects,
 )
 from ordinoise.audit.graders.regression import Shifts, excess, row_variances
+from ordinoise.clusters import effect_on_mean
 from ordinoise.crossfit import stratified_folds
 from ordinoise.estimate import Estimate
 from ordinoise.labels import as_column, as_groups, ordered_classes, ranks_of
@@ -291,22 +292,11 @@ def _hidden(rows: Rows, ratio: float) -> Floats:
 
 
 def _design_effect(residuals: Floats, who: Ints, groups: Ints | None) -> float:
-    """How many times the variance of a mean is larger because rows of one group and grader go together.
-
-    ``1 + (m - 1) rho`` with the within-group correlation by analysis of variance and the mean size of a row's group.
-    """
+    """How many times the variance of a mean is larger because rows of one group and grader go together."""
     if groups is None:
         return 1.0
-    _, cluster, sizes = np.unique(np.column_stack([groups, who]), axis=0, return_inverse=True, return_counts=True)
-    cluster, n_rows, n_clusters = cluster.reshape(-1), len(residuals), len(sizes)
-    if n_clusters == n_rows:
-        return 1.0
-    means = np.bincount(cluster, residuals) / sizes
-    within = float(((residuals - means[cluster]) ** 2).sum()) / (n_rows - n_clusters)
-    between = float((sizes * (means - residuals.mean()) ** 2).sum()) / max(n_clusters - 1, 1)
-    size = (n_rows - (sizes**2).sum() / n_rows) / max(n_clusters - 1, 1)
-    rho = (between - within) / max(between + (size - 1) * within, TINY)
-    return 1 + float(np.clip(rho, 0.0, 1.0)) * (float((sizes**2).sum()) / n_rows - 1)
+    _, together = np.unique(np.column_stack([groups, who]), axis=0, return_inverse=True)
+    return effect_on_mean(residuals, together.reshape(-1))
 
 
 def _scatter(rows: Rows, shift: Floats, level: float) -> list[Estimate]:
