@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from ordinoise._plain import of_plain
+from ordinoise._plain import as_plain, of_plain
 from ordinoise.app.records.audit import AuditRecord, read_record, write_record
 from ordinoise.app.records.history import Settled
 from ordinoise.app.records.model import ENVELOPE, Task, write_task
 from ordinoise.app.records.plan import GAIN, REPEAT, SPOT_CHECK, read_plans, write_plan
 from ordinoise.app.records.ratings import read_ratings_record, write_ratings_record
 from ordinoise.app.records.stored import read_stored
+from ordinoise.app.tables.reading import Reading
 
 STORED = Path(__file__).parent / "stored"
 
@@ -34,8 +35,18 @@ def test_an_audit_keeps_every_entry(audit: AuditRecord, tmp_path: Path) -> None:
     write_record(tmp_path, audit)
     before = _plain(STORED / "audit.json")
     before["settled"] = [one | {"drawn": "chosen"} for one in before["settled"]]
-    before |= NEW | {"suspects": [_as_now(one, is_given=True) for one in before["suspects"]], "format_version": 6}
+    before |= (
+        NEW | BY_RULES | {"suspects": [_as_now(one, is_given=True) for one in before["suspects"]], "format_version": 6}
+    )
     assert _plain(tmp_path / "audit.json") == before
+
+
+@pytest.mark.parametrize("no_header", [False, True])
+def test_an_audit_of_before_knows_whether_its_file_has_a_header(tmp_path: Path, no_header: bool) -> None:
+    content = _plain(STORED / "audit.json")
+    content["settings"] |= {"no_header": no_header}
+    (tmp_path / "audit.json").write_text(json.dumps(content))
+    assert read_record(tmp_path).reading == Reading(has_header=not no_header)
 
 
 def test_a_number_that_stood_on_a_fitted_matrix_is_not_shown_again(tmp_path: Path) -> None:
@@ -52,6 +63,7 @@ NEW: dict[str, Any] = {
     "stage": "given", "by_matrix": None, "n_next": None, "count_doubts": [], "design_effect": 1.0,
 }  # fmt: skip
 """What a record of today says beside what it said; the matrix of this one was given."""
+BY_RULES = {"reading": as_plain(Reading())}
 
 
 def _as_now(suspect: dict[str, Any], *, is_given: bool = False) -> dict[str, Any]:
@@ -80,11 +92,11 @@ def test_ratings_keep_every_entry(tmp_path: Path) -> None:
     write_ratings_record(tmp_path, record)
     before = _plain(STORED / "raters.json")
     before["suspects"] = [one | {"suspicion": 0.0, "graded": []} for one in before["suspects"]]
-    assert _plain(tmp_path / "raters.json") == before
+    assert _plain(tmp_path / "raters.json") == before | BY_RULES
 
 
 def test_the_task_of_a_model_keeps_every_entry(tmp_path: Path) -> None:
     task = read_stored(STORED / "task.json", ENVELOPE, lambda plain: of_plain(Task, plain))
     assert task.categories
     write_task(tmp_path, task)
-    assert _plain(tmp_path / "task.json") == _plain(STORED / "task.json")
+    assert _plain(tmp_path / "task.json") == _plain(STORED / "task.json") | BY_RULES

@@ -12,6 +12,7 @@ import pytest
 
 from ordinoise.app.tables import delimiter_of, digest_of, read_table, read_text, write_table
 from ordinoise.app.tables.dialect import looks_like_data
+from ordinoise.app.tables.reading import WITHOUT_HEADER
 
 Put = Callable[..., Path]
 
@@ -217,11 +218,11 @@ def test_the_beginning_of_a_file_may_end_within_a_character(put: Put) -> None:
 
 def test_a_file_without_a_header_names_its_columns_by_number(put: Put) -> None:
     path = put('\n5,"fine, really"\n\n1,broken\n3,\n')
-    found = read_table(path, header=False)
+    found = read_table(path, asked=WITHOUT_HEADER)
     assert found.columns == ["column_1", "column_2"]
     assert found.rows() == [(5, "fine, really"), (1, "broken"), (3, None)]
     with pytest.raises(ValueError, match=r"^file must have 2 fields per row, as its header, got 1 on line 2$"):
-        read_table(put("5,x\n4\n3,\n"), header=False)
+        read_table(put("5,x\n4\n3,\n"), asked=WITHOUT_HEADER)
 
 
 @pytest.mark.parametrize("header", ["5,fine", "a,2024-01-02", "1.5,2.5", "3,1,2", f"a,{'so good ' * 20}", "x,-1e3"])

@@ -282,6 +282,8 @@ def read_record(folder: Path) -> AuditRecord:
 
 def _upgraded(plain: dict[str, Any]) -> dict[str, Any]:
     """A record as this version writes it: numbers that stood on a fitted matrix alone are not shown again."""
+    if "reading" not in plain and isinstance(settings := plain.get("settings"), Mapping):
+        plain = plain | {"reading": {"has_header": not settings.get("no_header", False)}}
     if "stage" in plain:
         return plain
     is_given = isinstance(plain.get("noise"), Mapping) and plain["noise"].get("source") == "given"

@@ -10,6 +10,7 @@ from ordinoise._plain import as_plain, of_plain
 from ordinoise._validation import complain
 from ordinoise.app.records.stored import Envelope, read_stored, write_stored
 from ordinoise.app.tables.embeddings import PREFIX
+from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.classifiers import load_model
 from ordinoise.columns.findings import ColumnFindings
 
@@ -25,13 +26,15 @@ FEATURE_KINDS = ("number", "flag", "date", "category", "text")
 class Task:
     """How a model reads a file: the column of grades, the columns of the training table, embeddings.
 
-    `text_model` is what the vectors of the texts were made by; `n_embedded` the length of all vectors of a row.
+    `text_model` is what the vectors of the texts were made by; `n_embedded` the length of all vectors of a row;
+    `reading` is how the training table was read.
     """
 
     target: str
     columns: tuple[ColumnFindings, ...]
     n_embedded: int = 0
     text_model: str | None = None
+    reading: Reading = BY_RULES
 
     @property
     def categories(self) -> tuple[str, ...]:

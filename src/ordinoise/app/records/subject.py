@@ -8,6 +8,7 @@ from typing import Any
 
 from ordinoise._plain import as_plain
 from ordinoise._validation import as_number, complain
+from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
 
@@ -36,6 +37,8 @@ class Subject:
         Options of the command (learner, seed, order, number of trusted labels ...).
     ordinoise : str
         Version that wrote it.
+    reading : Reading
+        How the file was read.
     """
 
     source: str
@@ -47,6 +50,7 @@ class Subject:
     confidence: float
     settings: Mapping[str, Any]
     ordinoise: str
+    reading: Reading = BY_RULES
 
     def __post_init__(self) -> None:
         if len(set(self.classes)) < len(self.classes):

@@ -90,10 +90,10 @@ def _write(record: AuditRecord, source: Path, changes: dict[int, str], path: Pat
     """Write the corrected file, in the format and with the types of the original."""
     kind, target = format_of(source), record.target
     if kind == "text":
-        table = _with_changes(read_text(source, header=_has_header(record)), target, changes)
-        if _has_header(record) and table.columns[0] == UNNAMED and has_unnamed_column(source):
+        table = _with_changes(read_text(source, asked=record.reading), target, changes)
+        if record.reading.has_header and table.columns[0] == UNNAMED and has_unnamed_column(source):
             table = table.rename({UNNAMED: ""})
-        write_table(table, path, delimiter=delimiter_of(source), header=_has_header(record))
+        write_table(table, path, delimiter=delimiter_of(source), header=record.reading.has_header)
     elif kind == "tasks":
         write_content(tasks_with(source, target, changes), path)
     elif kind == "json":
@@ -109,7 +109,7 @@ def _write(record: AuditRecord, source: Path, changes: dict[int, str], path: Pat
 
 def _count_changes(record: AuditRecord, source: Path, decided: dict[int, str], written: Path) -> int:
     """Number of grades that differ between the files; refuses a written one that differs from what was decided."""
-    before, after = (read_stored(path, header=_has_header(record)) for path in (source, written))
+    before, after = (read_stored(path, asked=record.reading) for path in (source, written))
     was, now = (_grades(table, record) for table in (before, after))
     others = [name for name in before.columns if name != record.target]
     if now != was | decided or not after.drop(record.target).select(others).equals(before.select(others)):

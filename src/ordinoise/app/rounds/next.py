@@ -155,7 +155,7 @@ def _posterior(record: AuditRecord, labels: pl.DataFrame) -> Floats:
 def _suspects(record: AuditRecord, labels: pl.DataFrame) -> tuple[Suspect, ...]:
     """Rows of ``labels.csv`` as suspects, with their cells; those of the audit itself keep their reasons."""
     reasons = {one.row: one for one in record.suspects}
-    stored = read_stored(Path(record.source), header=not record.settings.get("no_header", False))
+    stored = read_stored(Path(record.source), asked=record.reading)
     cells = pl.DataFrame([as_text(column) for column in stored[labels["row"]].get_columns()]).rows()
     graded = _graded(record, labels)
     return tuple(

@@ -16,6 +16,7 @@ from ordinoise.app.tables.dialect import NO_HEADER, looks_like_data
 from ordinoise.app.tables.embeddings import check_no_clash, embedded_columns
 from ordinoise.app.tables.misuse import cautions, check_no_copy
 from ordinoise.app.tables.reader import Opened, read_opened
+from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.roles import ColumnRoles
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.columns.features import features_of, findings_of
@@ -57,6 +58,8 @@ class GradedTable:
         Features that come from a file of embeddings or a model of the texts.
     ungraded : polars.DataFrame
         The feature columns of the rows without a grade, in the order of the file.
+    reading : Reading
+        How the file was read.
     """
 
     path: Path
@@ -75,6 +78,7 @@ class GradedTable:
     groups: NDArray[Any] | None = None
     embedded: tuple[str, ...] = ()
     ungraded: pl.DataFrame = field(default_factory=pl.DataFrame)
+    reading: Reading = BY_RULES
 
     @property
     def n_rows(self) -> int:
@@ -112,7 +116,7 @@ def graded_table(
     *,
     embeddings: str | Path | None = None,
     text_model: str | None = None,
-    header: bool = True,
+    asked: Reading = BY_RULES,
 ) -> GradedTable:
     """The file at `path`, with grades in one of its columns.
 
@@ -126,16 +130,16 @@ def graded_table(
         A file for `read_embeddings`, with one vector per row of the file; they are features too.
     text_model : str, optional
         A model for `text_vectors`; its vectors of the free text are features too.
-    header : bool
-        Whether the first row of a CSV file has the names of the columns; otherwise they are column_1, column_2, ...
+    asked : Reading
+        How to read the file, where that is not left to the rules.
 
     Raises
     ------
     ValueError
         One sentence about what is wrong with the file or the arguments.
     """
-    opened = read_opened(path, header=header, keep_text=roles.kept_as_text)
-    return graded_frame(path, opened, roles, embeddings=embeddings, text_model=text_model, header=header)
+    opened = read_opened(path, asked=asked, keep_text=roles.kept_as_text)
+    return graded_frame(path, opened, roles, embeddings=embeddings, text_model=text_model)
 
 
 def graded_frame(
@@ -145,13 +149,12 @@ def graded_frame(
     *,
     embeddings: str | Path | None = None,
     text_model: str | None = None,
-    header: bool = False,
     find: Callable[..., ColumnFindings] = findings_of,
 ) -> GradedTable:
     """A table that was read, as `graded_table`; `find` says what a column holds, given it, its role and a note."""
     target = roles.target
     frame = opened.frame
-    is_doubtful = header and looks_like_data(frame.columns)
+    is_doubtful = opened.reading.delimiter != "" and opened.reading.has_header and looks_like_data(frame.columns)
     if target not in frame.columns and is_doubtful:
         got = f"{target!r}; the columns are {listed(frame.columns)}"
         raise complain("target", "name a column of the file", got, NO_HEADER)
@@ -177,7 +180,7 @@ def graded_frame(
         messages = (f"the names of the columns look like a row of data; {NO_HEADER}.", *messages)
     table = GradedTable(
         Path(path), frame, target, classes, columns, rows, labels, made, messages, opened.digest, (),
-        names.get("item"), names.get("rater"), names.get("group"), tuple(vectors.columns), others,
+        names.get("item"), names.get("rater"), names.get("group"), tuple(vectors.columns), others, opened.reading,
     )  # fmt: skip
     check_no_copy(table)
     return replace(table, cautions=cautions(table))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +16,7 @@ from ordinoise.app.tables.dialect import check_names, delimiter_in, header_of, n
 from ordinoise.app.tables.folder import check_same_columns, is_folder, parquet_files
 from ordinoise.app.tables.label_studio import task_table
 from ordinoise.app.tables.lines import read_lines
+from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.source import FORMATS, Source, check_size, not_utf8, open_source, too_large, unreadable
 from ordinoise.app.tables.trial import damaged, stored_size
 from ordinoise.app.tables.workbook import read_workbook, sheet_note
@@ -25,7 +26,7 @@ from ordinoise.columns.inference import as_text, nameless, typed
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError)
 
 
-def read_table(path: str | Path, *, keep_text: Collection[str] = (), header: bool = True) -> pl.DataFrame:
+def read_table(path: str | Path, *, keep_text: Collection[str] = (), asked: Reading = BY_RULES) -> pl.DataFrame:
     """The table in a CSV, JSON lines, Excel, Parquet or Feather file, with the types that all rows of a column allow.
 
     The format is inferred from the content. Of a workbook, the first visible sheet is read. In a CSV file the
@@ -41,15 +42,15 @@ def read_table(path: str | Path, *, keep_text: Collection[str] = (), header: boo
         A text file, in UTF-8 or in UTF-16 with its mark, may be compressed with gzip.
     keep_text : collection of str
         Columns that stay text, such as categories that look like numbers in this file.
-    header : bool
-        Whether the first row of a CSV file has the names of the columns; otherwise they are column_1, column_2, ...
+    asked : Reading
+        What is not left to the rules. Without a header the columns are column_1, column_2, ...
 
     Raises
     ------
     ValueError
         One sentence about what is wrong with the file.
     """
-    return read_opened(path, keep_text=keep_text, header=header).frame
+    return read_opened(path, keep_text=keep_text, asked=asked).frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,25 +66,28 @@ class Opened:
         Columns with lists or objects in JSON lines, as JSON text.
     note : str
         Which of several sheets was read; empty if there is nothing to say.
+    reading : Reading
+        How the file was read.
     """
 
     frame: pl.DataFrame
     digest: str
     nested: frozenset[str] = frozenset()
     note: str = ""
+    reading: Reading = BY_RULES
 
 
-def read_opened(path: str | Path, *, keep_text: Collection[str] = (), header: bool = True) -> Opened:
+def read_opened(path: str | Path, *, keep_text: Collection[str] = (), asked: Reading = BY_RULES) -> Opened:
     """The table of a file with the digest of the file, from one reading."""
-    found = _read(path, header=header)
-    columns, digest, nested, note = found.frame.get_columns(), found.digest, found.nested, found.note
+    found = _read(path, asked)
+    columns, known = found.frame.get_columns(), (found.digest, found.nested, found.note, found.reading)
     del found
-    return Opened(typed_columns(columns, {*keep_text, *nested}), digest, nested, note)
+    return Opened(typed_columns(columns, {*keep_text, *known[1]}), *known)
 
 
-def read_stored(path: str | Path, *, header: bool = True) -> pl.DataFrame:
+def read_stored(path: str | Path, *, asked: Reading = BY_RULES) -> pl.DataFrame:
     """The table with its cells as stored: text for a CSV file, the stored types for the other formats."""
-    return _read(path, header=header).frame
+    return _read(path, asked).frame
 
 
 def typed_columns(columns: list[pl.Series], keep_text: Collection[str] = ()) -> pl.DataFrame:
@@ -95,17 +99,17 @@ def typed_columns(columns: list[pl.Series], keep_text: Collection[str] = ()) -> 
     return pl.DataFrame(columns)
 
 
-def read_text(path: str | Path, *, header: bool = True) -> pl.DataFrame:
+def read_text(path: str | Path, *, asked: Reading = BY_RULES) -> pl.DataFrame:
     """The table with every cell as its text in the file, null if the cell is empty.
 
     Rows and columns are those of `read_table`. Values that the file stores with a type are formatted as text.
     """
-    return pl.DataFrame([as_text(column) for column in _read(path, header=header).frame.get_columns()])
+    return pl.DataFrame([as_text(column) for column in _read(path, asked).frame.get_columns()])
 
 
-def _read(path: str | Path, *, header: bool = True) -> Opened:
+def _read(path: str | Path, asked: Reading) -> Opened:
     """The stored table with NaN and empty text as null, and the digest of the file."""
-    source = open_source(path)
+    source, header, reading = open_source(path), asked.has_header, asked
     if not header and source.kind != "text":
         raise complain("no-header", "be used with CSV alone", f"{str(path)!r}, which names its columns", "leave it out")
     nested: frozenset[str] = frozenset()
@@ -114,7 +118,10 @@ def _read(path: str | Path, *, header: bool = True) -> Opened:
             frame, nested = read_lines(source)
             _check_rows(frame, source.path)
         else:
-            frame = _read_cells(source, header) if source.kind == "text" else _stored(source)
+            if source.kind == "text":
+                frame, reading = _read_cells(source, asked)
+            else:
+                frame = _stored(source)
         text = pl.col(pl.String, pl.Categorical, pl.Enum)
         filled = pl.when(text.cast(pl.String) != "").then(text)
         frame = frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), filled)
@@ -123,7 +130,7 @@ def _read(path: str | Path, *, header: bool = True) -> Opened:
     note = sheet_note(source.path, source.text) if source.kind == "excel" else ""
     if is_folder(source.path) and (n_files := len(parquet_files(source.path))) > 1:
         note = f"{n_files:,} Parquet files are read as one table, in the order of their names"
-    return Opened(frame, source.digest, nested, note)
+    return Opened(frame, source.digest, nested, note, reading)
 
 
 def read_exact(path: str | Path) -> pl.DataFrame:
@@ -204,9 +211,9 @@ def _stated_size(file: BinaryIO, kind: str) -> tuple[int, int]:
     return int(lazy.select(pl.len()).collect().item()), n_columns
 
 
-def _read_cells(source: Source, header: bool) -> pl.DataFrame:
-    """The cells of a text file as text."""
-    delimiter = delimiter_in(source.text)
+def _read_cells(source: Source, asked: Reading) -> tuple[pl.DataFrame, Reading]:
+    """The cells of a text file as text, and how they were found."""
+    delimiter, header = delimiter_in(source.text), asked.has_header
     check_size(source.path, 1, source.text.partition(b"\n")[0].count(delimiter.encode()) + 1)
     names = header_of(source, delimiter, header=header)
     check_size(source.path, source.text.count(b"\n"), len(names))
@@ -221,7 +228,7 @@ def _read_cells(source: Source, header: bool) -> pl.DataFrame:
     frame.columns = list(names)
     frame = _without_blank_lines(frame, source, delimiter, quote, header)
     _check_rows(frame, source.path)
-    return frame
+    return frame, replace(asked, delimiter=delimiter)
 
 
 def _parsed(source: Source, delimiter: str, quote: str | None, header: bool) -> pl.DataFrame | None:

@@ -120,6 +120,7 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: His
         suspects=_suspects(found, n_suspects, {one.row: one.grade for one in settled}),
         cautions=table.cautions,
         ordinoise=ordinoise.__version__,
+        reading=table.reading,
         says_nothing=found.says_nothing,
         oddities=oddities_of(found),
         settled=settled,

@@ -76,8 +76,7 @@ def corrupt_file(request: CorruptionRequest, out: Path) -> Corruption:
     file, target = request.file, request.target
     as_choice("kind", request.kind, (*KINDS, *BY_ROW))
     refuse_existing("out", out)
-    header = not request.no_header
-    table = graded_table(file, ColumnRoles(target, request.order), header=header)
+    table = graded_table(file, ColumnRoles(target, request.order), asked=request.reading)
     n_classes = len(table.classes)
     true = ranks_of("target", table.labels, np.asarray(table.classes))
     rng = np.random.default_rng(as_count("seed", request.seed, 0))
@@ -98,14 +97,14 @@ def _write(request: CorruptionRequest, out: Path, table: GradedTable, true: Ints
 
     All other cells are kept as stored; only text that goes into a typed file gets its inferred types.
     """
-    file, target, header = request.file, request.target, not request.no_header
+    file, target, reading = request.file, request.target, table.reading
     if is_lines(file) and out.suffix.lower() in LINES:
         column = _corrupted(read_stored(file)[target], table, true, noisy)
         changed = table.rows[noisy != true].tolist()
         write_lines(lines_with(file, target, dict(zip(changed, column.gather(changed), strict=True))), out)
         return
     to_text, of_text = out.suffix.lower() in TEXTS, file.suffix.lower() in TEXTS
-    frame = read_text(file, header=header) if to_text else table.frame if of_text else read_stored(file)
+    frame = read_text(file, asked=reading) if to_text else table.frame if of_text else read_stored(file)
     column = _corrupted(frame[target], table, true, noisy)
     kind = format_of(file)
     if out.suffix.lower() in STORED.get(kind, ()):
@@ -113,7 +112,7 @@ def _write(request: CorruptionRequest, out: Path, table: GradedTable, true: Ints
         if write_stored_with(file, kind, target, dict(zip(changed, column.gather(changed), strict=True)), out):
             return
     delimiter = delimiter_of(file) if to_text and of_text else ","
-    write_table(frame.with_columns(column), out, delimiter=delimiter, header=header)
+    write_table(frame.with_columns(column), out, delimiter=delimiter, header=reading.has_header)
 
 
 def _column_by(request: CorruptionRequest, table: GradedTable) -> Floats | None:

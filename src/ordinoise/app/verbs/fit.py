@@ -188,7 +188,7 @@ def _table_and_model(
     check_request(request)
     table = graded_table(
         request.file, request.roles, embeddings=request.embeddings, text_model=request.text_model,
-        header=not request.no_header,
+        asked=request.reading,
     )  # fmt: skip
     model = OrdinalClassifier(
         request.learner,

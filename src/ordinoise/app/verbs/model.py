@@ -84,7 +84,7 @@ def write_model(folder: Path, found: FileAudit, record: AuditRecord) -> None:
         part.rename(folder / part.name)
     (folder / "model").rmdir()
     table = found.table
-    write_task(folder, Task(table.target, table.columns, len(table.embedded), found.request.text_model))
+    write_task(folder, Task(table.target, table.columns, len(table.embedded), found.request.text_model, table.reading))
     write_report(folder / REPORT, report_findings(f"Model of {found.request.file.name}", found, record))
 
 
@@ -98,7 +98,7 @@ def evaluate_file(request: EvaluationRequest) -> tuple[Evaluation, Baseline]:
     from ordinoise.scoring import evaluate
 
     fitted, task = read_model(request.model)
-    frame = read_table(request.file, keep_text=task.categories, header=not request.no_header)
+    frame = read_table(request.file, keep_text=task.categories, asked=request.reading)
     target = task.target if request.target is None else request.target
     labels, rows = grades_of(frame, target, fitted.classes_.tolist())
     noise = None if request.trusted else "model"
@@ -124,7 +124,7 @@ def predict_file(
     """
     check_prediction(request)
     fitted, task = read_model(request.model)
-    stored = read_stored(request.file, header=not request.no_header)
+    stored = read_stored(request.file, asked=request.reading)
     return with_grades(fitted, task, stored, request, as_stored=as_stored, on_unseen=on_unseen)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 if TYPE_CHECKING:
+    from ordinoise.app.tables.reading import Reading
     from ordinoise.app.tables.roles import ColumnRoles
 
 # The command line takes its options, defaults and help from these classes: this module must stay quick to import.
@@ -30,7 +31,7 @@ class Options:
         """The request with these `settings` and what is given beside them; entries that are not options are ignored."""
         from ordinoise._plain import of_plain
 
-        names = [name for name in cls.__dataclass_fields__ if name not in (*NOT_STORED, *given)]
+        names = [name for name in cls.__dataclass_fields__ if name in settings and name not in (*NOT_STORED, *given)]
         return of_plain(cls, {name: settings[name] for name in names} | given)
 
 
@@ -56,6 +57,13 @@ class GradedFile(Options):
     target: str
     order: str | None = None
     no_header: bool = False
+
+    @property
+    def reading(self) -> Reading:
+        """How the file is asked to be read."""
+        from ordinoise.app.tables.reading import Reading
+
+        return Reading(has_header=not self.no_header)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +200,13 @@ class ModelRequest:
     no_header: bool = False
     embeddings: Path | None = None
     text_model: str | None = None
+
+    @property
+    def reading(self) -> Reading:
+        """How the file is asked to be read."""
+        from ordinoise.app.tables.reading import Reading
+
+        return Reading(has_header=not self.no_header)
 
 
 @dataclass(frozen=True, kw_only=True)
