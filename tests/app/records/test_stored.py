@@ -35,6 +35,7 @@ def test_an_audit_keeps_every_entry(audit: AuditRecord, tmp_path: Path) -> None:
     write_record(tmp_path, audit)
     before = _plain(STORED / "audit.json")
     before["settled"] = [one | {"drawn": "chosen"} for one in before["settled"]]
+    before["columns"] = _with_spelling(before)
     before |= (
         NEW | BY_RULES | {"suspects": [_as_now(one, is_given=True) for one in before["suspects"]], "format_version": 6}
     )
@@ -74,6 +75,11 @@ def _as_now(suspect: dict[str, Any], *, is_given: bool = False) -> dict[str, Any
     return kept | {"suspicion": suspicion, "graded": graded} | unknown
 
 
+def _with_spelling(record: Any) -> list[Any]:
+    """The columns of an earlier version, which did not keep how they were spelled."""
+    return [column | {"spelling": None} for column in record["columns"]]
+
+
 def test_plans_keep_their_rows_and_strata(audit: AuditRecord, tmp_path: Path) -> None:
     plans = read_plans(STORED, audit)
     assert [plan.kind for plan in plans] == [SPOT_CHECK, GAIN, REPEAT]
@@ -92,6 +98,7 @@ def test_ratings_keep_every_entry(tmp_path: Path) -> None:
     write_ratings_record(tmp_path, record)
     before = _plain(STORED / "raters.json")
     before["suspects"] = [one | {"suspicion": 0.0, "graded": []} for one in before["suspects"]]
+    before["columns"] = _with_spelling(before)
     assert _plain(tmp_path / "raters.json") == before | BY_RULES
 
 
@@ -99,4 +106,5 @@ def test_the_task_of_a_model_keeps_every_entry(tmp_path: Path) -> None:
     task = read_stored(STORED / "task.json", ENVELOPE, lambda plain: of_plain(Task, plain))
     assert task.categories
     write_task(tmp_path, task)
-    assert _plain(tmp_path / "task.json") == _plain(STORED / "task.json") | BY_RULES
+    before = _plain(STORED / "task.json")
+    assert _plain(tmp_path / "task.json") == before | BY_RULES | {"columns": _with_spelling(before)}
