@@ -164,6 +164,15 @@ def number(value: float, decimals: int = 2) -> str:
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "\u2212")
 
 
+def first_of_consecutive(classes: Iterable[Any]) -> int | None:
+    """The lowest grade if the grades are consecutive whole numbers; else None."""
+    try:
+        grades = [int(str(name)) for name in classes]
+    except ValueError:
+        return None
+    return grades[0] if grades == list(range(grades[0], grades[0] + len(grades))) else None
+
+
 def printable(text: str) -> str:
     """`text` with a replacement character for every character that a page cannot hold."""
     return _UNFIT.sub("\ufffd", text)

@@ -33,6 +33,20 @@ SAMPLE = "verify {n_random} rows drawn at random to have a number"
 FIRST_LOOK = "verify the {n_first} most suspicious ones to know what to expect of the next"
 NEXT = "of the next {n_next} suspects at most {most} are wrong"
 
+# Of graders with one grade per row. None says who is right, or ranks people without intervals.
+SHIFT = "{grader} grades {size} {way} than the others on comparable rows ({ends})"
+NOT_BY_LOT = (
+    "rows were not given out at random: those of {grader} are expected at grade {expected}{unit}, the others' at "
+    "{others}; if reasons that no column shows weigh as much as those that do, {ends}"
+)
+SPREAD = "grades of {grader} scatter {times} times as much around what the columns tell ({ends})"
+NO_SHIFT = "no grader clearly grades higher or lower than the others on comparable rows"
+TOO_FEW_OF_A_GRADER = "too few rows to tell: {graders}"
+UNSEEN = (
+    "a grader who gets harder cases that no column shows looks the same as a severe one; only rows graded twice, or "
+    "given out by lot, tell them apart"
+)
+
 # The thresholds of these sentences are round numbers, chosen by no run.
 N_RANDOM, N_FIRST, N_NEXT = 60, 10, 40
 CLEAN = 0.0005  # below this share of wrong labels, none is reported

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -12,8 +13,9 @@ from numpy.testing import assert_allclose
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.audit import GraderEffects, grader_effects
-from ordinoise.audit.graders.record import UNSEEN
-from ordinoise.audit.graders.regression import SPREADS, Shifts, excess
+from ordinoise.audit.graders.regression import RIDGE, SPREADS, Shifts, excess, excess_column, indicators
+from ordinoise.estimate import Estimate
+from ordinoise.finding import UNSEEN, as_sentence
 
 CUTS = np.array([-2.0, -0.7, 0.7, 2.0])
 
@@ -22,6 +24,13 @@ def chances(score: Floats) -> Floats:
     """Class probabilities of a cumulative logit at these scores."""
     below = 1 / (1 + np.exp(score[:, None] - CUTS))
     return np.diff(below, axis=1, prepend=0.0, append=1.0)
+
+
+def shift_of(found: GraderEffects, grader: Any) -> Estimate:
+    """The shift of a grader of enough rows."""
+    shift = found[grader].shift
+    assert shift is not None
+    return shift
 
 
 class World:
@@ -65,7 +74,8 @@ def test_shrunken_shifts_are_the_posterior_of_normal_shifts_with_an_unknown_spre
     chance /= chance.sum()
     mean = chance @ np.array(means)
     variance = chance @ (np.array(covariances) + (np.array(means) - mean) ** 2)
-    value, error = Shifts.of(residuals, left, weights, shares).shrunken()
+    gram, cross = left.T @ (weights[:, None] * left), left.T @ (weights * residuals)
+    value, error = Shifts.of(gram, cross, shares).shrunken()
     assert_allclose(value, mean, rtol=1e-8)
     assert_allclose(error, np.sqrt(variance), rtol=1e-8)
 
@@ -76,15 +86,41 @@ def test_unshrunken_shifts_are_weighted_least_squares() -> None:
     shares = np.array([0.5, 0.3, 0.2])
     slopes = np.linalg.lstsq(left * np.sqrt(weights)[:, None], residuals * np.sqrt(weights), rcond=None)[0]
     others = np.array([(shares @ slopes - shares[g] * slopes[g]) / (1 - shares[g]) for g in range(3)])
-    assert_allclose(Shifts.of(residuals, left, weights, shares).unshrunken()[0], slopes - others, rtol=1e-8)
+    gram, cross = left.T @ (weights[:, None] * left), left.T @ (weights * residuals)
+    assert_allclose(Shifts.of(gram, cross, shares).unshrunken()[0], slopes - others, rtol=1e-8)
+
+
+def of_blocks(columns: Floats, who: Ints, folds: Ints, weights: Floats) -> Floats:
+    """The excess of every grader, put together from its blocks."""
+    left = np.full((len(who), int(who.max()) + 1), np.nan)
+    for rows, block in excess(columns, indicators(who, left.shape[1]), folds, weights):
+        left[rows] = block
+    return left
+
+
+def test_the_excess_is_a_weighted_ridge_regression_on_the_other_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ordinoise.audit.graders.regression.BLOCK", 30)  # several blocks per fold
+    rng = np.random.default_rng(13)
+    columns, who, folds = rng.normal(size=(90, 4)), rng.integers(3, size=90), rng.integers(3, size=90)
+    weights, expected = rng.uniform(0.5, 2, 90), np.empty((90, 3))
+    for fold in range(3):
+        seen = folds != fold
+        w, center = weights[seen, None], np.average(columns[seen], axis=0, weights=weights[seen])
+        share = np.average(np.eye(3)[who[seen]], axis=0, weights=weights[seen])
+        about = columns[seen] - center
+        slopes = np.linalg.solve(
+            about.T @ (w * about) + RIDGE * np.eye(4), about.T @ (w * (np.eye(3)[who[seen]] - share))
+        )
+        expected[~seen] = np.eye(3)[who[~seen]] - share - (columns[~seen] - center) @ slopes
+    assert_allclose(of_blocks(columns, who, folds, weights), expected, atol=1e-10)
+    assert_allclose(excess_column(columns, np.eye(3)[who][:, 1], folds, weights), expected[:, 1], atol=1e-10)
 
 
 def test_the_excess_of_a_grader_whom_a_column_names_is_nothing() -> None:
     rng = np.random.default_rng(2)
-    who = rng.integers(2, size=4000)
-    indicators, folds = np.eye(2)[who], np.arange(4000) % 5
-    named = excess((who - who.mean())[:, None] / who.std(), indicators, folds)
-    by_lot = excess(rng.normal(size=(4000, 1)), indicators, folds)
+    who, folds, weights = rng.integers(2, size=4000), np.arange(4000) % 5, np.ones(4000)
+    named = of_blocks((who - who.mean())[:, None] / who.std(), who, folds, weights)
+    by_lot = of_blocks(rng.normal(size=(4000, 1)), who, folds, weights)
     assert np.abs(named).max() < 0.03
     assert_allclose(by_lot.var(axis=0), 0.25, atol=0.01)
 
@@ -95,8 +131,9 @@ def test_shifts_are_found_with_their_sign_within_four_standard_errors() -> None:
     assert [effect.grader for effect in found] == [0, 1, 2]
     assert [effect.differs for effect in found] == [True, False, True]
     for effect in found:
-        error = (effect.shift.high - effect.shift.low) / (2 * 1.96)
-        assert abs(effect.shift.value - world.truth[effect.grader]) < 4 * error
+        shift = shift_of(found, effect.grader)
+        error = shift.half_width / 1.96
+        assert abs(shift.value - world.truth[effect.grader]) < 4 * error
     assert found.is_by_lot
 
 
@@ -105,10 +142,52 @@ def test_intervals_cover_and_nobody_is_named_where_nobody_differs() -> None:
     rng, covered, named = np.random.default_rng(3), [], 0
     for seed in range(40):
         world = World((rng.normal(size=12) * 0.5).tolist(), 1200, seed)
-        covered += [each.shift.low <= world.truth[each.grader] <= each.shift.high for each in world.effects()]
+        found = world.effects()
+        covered += [shift_of(found, at).low <= world.truth[at] <= shift_of(found, at).high for at in range(12)]
         named += sum(each.differs for each in World([0.0] * 12, 1200, 100 + seed).effects())
     assert np.mean(covered) > 0.95 - 3 * math.sqrt(0.05 * 0.95 / len(covered))
     assert named <= 3  # of 480
+
+
+def test_sentences_name_the_scale_and_the_direction_and_keep_names() -> None:
+    world = World([0.0] * 6, 1800, seed=4, by=0.5)
+    names = np.array([f"reader {at}" for at in range(6)])[world.who]
+    lowest = grader_effects(world.probabilities, world.y + 1, names, world.x).effects[-1]
+    assert lowest.shift is not None
+    assert lowest.second_range is not None
+    found = grader_effects(world.probabilities, world.y + 1, names, world.x)
+    said = found.sentences_of(lowest)
+    assert said[0].startswith(f"{lowest.grader} grades {-lowest.shift.value:.1f} lower than the others")
+    assert f"are expected at grade {lowest.expected + 1:.1f}, the others' at" in said[1]
+    assert said[1].endswith(" lower.")
+    words = grader_effects(world.probabilities, np.array(list("abcde"))[world.y], names, world.x, classes=list("abcde"))
+    assert f"{lowest.expected + 1:.1f} (the lowest is 1)" in words.sentences_of(words.effects[-1])[1]
+
+
+def test_weights_of_a_grader_change_neither_the_chances_nor_the_shifts_much() -> None:
+    world = World([0.6, 0.0, -0.6], 1500, seed=14)
+    once, weights = world.effects(), np.where(world.who == 0, 3.0, 1.0)
+    weighted = world.effects(sample_weight=weights)
+    one, other = shift_of(once, 0), shift_of(weighted, 0)
+    assert abs(one.value - other.value) < one.half_width / 2
+    assert other.half_width > one.half_width  # unequal weights are worth fewer rows
+    assert weighted[0].told < 0.05
+
+
+def test_a_fitted_front_door_gives_its_held_out_predictions() -> None:
+    from ordinoise import OrdinalClassifier
+
+    world = World([0.8, -0.8], 400, seed=15)
+    model = OrdinalClassifier("mlp", noise=None, random_state=0).fit(world.x, world.y)
+    found = grader_effects(model, world.y, world.who, world.x)
+    assert found[0].differs
+    assert found[1].differs
+    assert model.out_of_fold_ is not None
+    given = grader_effects(model.out_of_fold_, world.y, world.who, world.x)
+    one, other = shift_of(found, 0), shift_of(given, 0)
+    assert abs(one.value - other.value) < one.half_width / 4  # the columns are read and curved alike, not the same
+    with pytest.raises(ValueError, match="must be those of the fitted classifier"):
+        grader_effects(model, world.y, world.who, world.x, classes=range(5))
 
 
 def test_rows_given_out_by_difficulty_are_noticed_and_widen_the_second_range() -> None:
@@ -116,10 +195,11 @@ def test_rows_given_out_by_difficulty_are_noticed_and_widen_the_second_range() -
     found = world.effects()
     assert not found.is_by_lot
     for effect in found:
+        assert effect.second_range is not None
         assert effect.second_range.low <= 0 <= effect.second_range.high
     assert any(effect.differs for effect in found)
     assert any("Rows were not given out at random" in sentence for sentence in found.sentences)
-    assert found.sentences[-1] == UNSEEN
+    assert found.sentences[-1] == as_sentence(UNSEEN)
 
 
 def test_reversed_grades_reverse_the_shifts_and_names_and_order_do_not_matter() -> None:
@@ -127,9 +207,10 @@ def test_reversed_grades_reverse_the_shifts_and_names_and_order_do_not_matter() 
     found = world.effects()
     back = grader_effects(world.probabilities[:, ::-1], 4 - world.y, world.who, world.x)
     for effect in found:
-        assert_allclose(back[effect.grader].shift.value, -effect.shift.value, atol=1e-9)
+        shift = shift_of(found, effect.grader)
+        assert_allclose(shift_of(back, effect.grader).value, -shift.value, atol=1e-9)
     named = grader_effects(world.probabilities, world.y, np.array(["ada", "bo", "cy"])[world.who], world.x)
-    assert_allclose(named["bo"].shift.value, found[1].shift.value)
+    assert_allclose(shift_of(named, "bo").value, shift_of(found, 1).value)
 
 
 def test_a_copied_table_in_groups_is_no_surer_than_the_table() -> None:
@@ -140,7 +221,7 @@ def test_a_copied_table_in_groups_is_no_surer_than_the_table() -> None:
     ]
     copied = grader_effects(*twice, groups=np.tile(np.arange(600), 4))
     naive = grader_effects(*twice)
-    width, grouped, wrong = (each[1].shift.high - each[1].shift.low for each in (alone, copied, naive))
+    width, grouped, wrong = (shift_of(each, 1).half_width for each in (alone, copied, naive))
     assert wrong < 0.6 * width
     assert_allclose(grouped, width, rtol=0.15)
 
@@ -148,7 +229,9 @@ def test_a_copied_table_in_groups_is_no_surer_than_the_table() -> None:
 def test_rows_without_weight_are_ignored_and_equal_weights_change_nothing() -> None:
     world = World([0.6, 0.0, -0.6], 600, seed=7)
     assert_allclose(
-        world.effects(sample_weight=np.full(600, 7.0))[0].shift.value, world.effects()[0].shift.value, rtol=1e-10
+        shift_of(world.effects(sample_weight=np.full(600, 7.0)), 0).value,
+        shift_of(world.effects(), 0).value,
+        rtol=1e-10,
     )
     weights = np.ones(600)
     weights[world.who == 2] = 0
@@ -175,10 +258,11 @@ def test_too_few_rows_are_said_and_have_no_number() -> None:
     who = world.who.copy()
     who[:4] = 7
     found = grader_effects(world.probabilities, world.y, who, world.x)
-    assert not found[7].is_comparable
-    assert math.isnan(found[7].shift.value)
+    assert found[7].shift is None
+    assert found.unknown == (found[7],)
     assert "Too few rows to tell: 7." in found.sentences
-    assert found.to_dict()["effects"][-1]["shift"]["value"] is None
+    assert found.to_dict()["effects"][-1]["shift"] is None
+    assert GraderEffects.from_dict(json.loads(json.dumps(found.to_dict()))) == found
     assert len(found.to_frame()) == 3
     assert "too few rows to tell" in found._repr_html_()
 
@@ -201,7 +285,7 @@ def test_probabilities_of_the_true_label_are_turned_into_those_of_the_record() -
     known = Noise.of(noise, 5)
     one = grader_effects(world.probabilities, world.y, world.who, world.x, noise=known)
     other = grader_effects(world.probabilities @ noise, world.y, world.who, world.x)
-    assert_allclose(one[0].shift.value, other[0].shift.value)
+    assert_allclose(shift_of(one, 0).value, shift_of(other, 0).value)
 
 
 @pytest.mark.parametrize(
@@ -211,10 +295,12 @@ def test_probabilities_of_the_true_label_are_turned_into_those_of_the_record() -
         ({"graders": [None, *["a", "b"] * 99, "a"]}, "graders must name a grader for every row"),
         ({"contrast": np.arange(200)}, "contrast must hold true or false"),
         ({"y": np.full(200, 9)}, "classes must name all 5 columns"),
+        ({"graders": np.arange(200)}, "graders must hold at most 100 graders, got 200; name a column of fewer"),
         ({"graders": ["a"] * 3}, "graders must be as long as y"),
     ],
 )
-def test_bad_input_is_one_sentence(change: dict[str, Any], words: str) -> None:
+def test_bad_input_is_one_sentence(change: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ordinoise.audit.graders.effects.MOST_GRADERS", 100)
     world = World([0.5, -0.5], 200, seed=12)
     options: dict[str, Any] = {"y": world.y, "graders": world.who, "features": world.x} | change
     with pytest.raises(ValueError, match=words):

@@ -46,7 +46,6 @@ UNDEFINED = {
     "issues_from_probabilities",
     "kendall_tau",
     "evaluate_probabilities",
-    "grader_effects",  # of a grader who cannot be compared nothing is known
     "linear_weighted_kappa",
     "quadratic_weighted_kappa",
     "noise_corrected",

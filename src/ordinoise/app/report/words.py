@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ordinoise._text import NAME_LENGTH as NAME_LENGTH
+from ordinoise._text import first_of_consecutive as first_of_consecutive
 from ordinoise._text import number as number
 from ordinoise._text import printable as printable
 from ordinoise._text import shortened as shortened
@@ -29,15 +30,6 @@ def grades_in_words(classes: Sequence[str]) -> list[str]:
     if all(_NUMBER.fullmatch(name.strip()) for name in classes):
         return [f"grade {name.strip()}" for name in classes]
     return [f"“{isolated(shortened(name, 40))}”" for name in classes]
-
-
-def first_of_consecutive(classes: Sequence[str]) -> int | None:
-    """The lowest grade if the grades are consecutive whole numbers; else None."""
-    try:
-        grades = [int(name) for name in classes]
-    except ValueError:
-        return None
-    return grades[0] if grades == list(range(grades[0], grades[0] + len(grades))) else None
 
 
 def isolated(text: str) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import f as f_law
-from scipy.stats import norm
 
+from ordinoise._text import first_of_consecutive
 from ordinoise._validation import (
     Floats,
     Ints,
@@ -30,18 +27,20 @@ from ordinoise.audit.graders.record import (
     GraderEffect,
     GraderEffects,
 )
-from ordinoise.audit.graders.regression import Shifts, excess, row_variances
-from ordinoise.clusters import effect_on_mean
+from ordinoise.audit.graders.regression import Moments, Shifts, excess, excess_column, indicators
+from ordinoise.audit.graders.rows import TINY, Rows
 from ordinoise.crossfit import stratified_folds
-from ordinoise.estimate import Estimate
+from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.labels import as_column, as_groups, ordered_classes, ranks_of
 from ordinoise.noise import Noise
+from ordinoise.threads import one_blas_thread
 
 FOLDS = 5
-TINY = 1e-12
-MISSING = Estimate(math.nan, math.nan, math.nan)
+MOST_GRADERS = 3000
+"""More are refused: the time grows with their cube, and each would have few rows. A round number, chosen by no run."""
 
 
+@one_blas_thread()
 def grader_effects(
     probabilities: ArrayLike,
     y: Any,
@@ -64,9 +63,9 @@ def grader_effects(
 
     Parameters
     ----------
-    probabilities : array of shape (n_samples, n_classes)
-        Of the recorded label, by models that did not see the row, nor who graded it, such as
-        ``OrdinalClassifier(noise=None).fit(X, y).out_of_fold_``.
+    probabilities : array of shape (n_samples, n_classes), or fitted OrdinalClassifier
+        Of the recorded label, by models that did not see the row, nor who graded it. A classifier that was fitted to
+        these rows, without their grader among the columns, gives its held-out predictions.
     y : column of shape (n_samples,)
         Labels as recorded.
     graders : column of shape (n_samples,)
@@ -103,6 +102,8 @@ def grader_effects(
     [2, 0, 1]
     """
     level = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
+    if hasattr(probabilities, "out_of_fold_"):
+        probabilities, features, noise, classes = _of_model(probabilities, features, noise, classes)
     table = as_probabilities("probabilities", probabilities).clip(min=0)
     record = Noise.of(noise, table.shape[1]).average
     if noise is not None and record.answer in ("", "corrected"):
@@ -121,13 +122,31 @@ def grader_effects(
     present, who = np.unique(who[kept], return_inverse=True)
     if len(present) < 2:
         raise complain("graders", "hold at least 2 graders, to be compared with each other", len(present))
+    if len(present) > MOST_GRADERS:
+        advice = "name a column of fewer, such as that of their teams"
+        raise complain("graders", f"hold at most {MOST_GRADERS:,} graders", f"{len(present):,}", advice)
     if together is not None:
         together = together[kept]
     rows = Rows.of(table[kept], ranks[kept], who, weights[kept], together)
     folds = stratified_folds(who, FOLDS, rng, together)
-    left = excess(columns[kept], np.eye(len(present))[who], folds)
-    own = None if also is None else excess(columns[kept], also[kept][:, None], folds)[:, 0]
-    return _effects(rows, left, own, [names[at] for at in present], level)
+    own = None if also is None else excess_column(columns[kept], also[kept], folds, rows.weights)
+    sides = rows.residuals[:, None] if own is None else np.column_stack([rows.residuals, own])
+    blocks = excess(columns[kept], indicators(who, len(present)), folds, rows.weights)
+    moments = Moments.of(blocks, rows.precision, sides, rows.weights)
+    scale = [int(grade) if isinstance(grade, float) and grade.is_integer() else grade for grade in ordered.tolist()]
+    return _effects(rows, moments, [names[at] for at in present], level, first_of_consecutive(scale))
+
+
+def _of_model(model: Any, features: Any, noise: Any, classes: Any) -> tuple[Any, Any, Any, Any]:
+    """Held-out probabilities, columns, noise and classes of a fitted classifier of ours."""
+    if noise is not None or classes is not None:
+        raise complain("noise and classes", "be those of the fitted classifier", "others", "leave them out")
+    if model.out_of_fold_ is None:
+        raise complain("probabilities", "come from a fit with one grade per row", "a fit without held-out predictions")
+    read = model.table_of(features)
+    if model.recorded_out_of_fold_ is not None:
+        return model.recorded_out_of_fold_, read, None, model.classes_
+    return model.out_of_fold_, read, model.noise_, model.classes_
 
 
 def _classes_of(y: Any, classes: Any, n_classes: int) -> Any:
@@ -161,156 +180,39 @@ def _graders(graders: Any, n_rows: int) -> tuple[list[Any], Ints]:
     return names, np.array([number[name] for name in values], dtype=np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Graded rows: what the columns tell of each grade, and what is left of it.
-
-    Attributes
-    ----------
-    expected, variances, residuals : arrays of shape (n_rows,)
-        Mean and variance of the grade given the columns; the record less that mean, centered.
-    who : int array of shape (n_rows,)
-    weights : array of shape (n_rows,)
-        In units of rows: their sum is the number of rows that would have the same precision without weights.
-    own : array of shape (n_graders,)
-        Rows of each grader in that unit.
-    effect : float
-        How many times the variance of a mean is larger because rows of one group go together.
-    """
-
-    expected: Floats
-    variances: Floats
-    residuals: Floats
-    who: Ints
-    weights: Floats
-    own: Floats
-    effect: float
-
-    @classmethod
-    def of(cls, table: Floats, ranks: Ints, who: Ints, weights: Floats, groups: Ints | None) -> Rows:
-        """The rows of records and of the probabilities that the columns give them."""
-        grades = np.arange(table.shape[1])
-        weights = weights * (weights.sum() / (weights**2).sum())
-        expected = table @ grades
-        residuals = ranks - expected
-        residuals = residuals - np.average(residuals, weights=weights)
-        standard = residuals / np.sqrt(row_variances(residuals, who, weights))[who]
-        return cls(
-            expected, table @ grades**2 - expected**2, residuals, who, weights,
-            np.bincount(who, weights).astype(np.float64), _design_effect(standard, who, groups),
+def _effects(rows: Rows, moments: Moments, names: list[Any], level: float, first: int | None) -> GraderEffects:
+    """What the sums show: shifts, shrunken if rows look as given out by lot, and the rest of each grader."""
+    shifts = moments.shifts(rows.own / rows.n_rows)
+    ratio, p_value = rows.assignment
+    is_by_lot = p_value >= NOT_BY_LOT
+    value, error = shifts.shrunken() if is_by_lot else shifts.unshrunken()
+    told = np.clip(1 - moments.squares / (rows.own * (1 - rows.own / rows.n_rows)), 0.0, 1.0)
+    effective = rows.own * (1 - told)
+    half = np.array([normal_reach(one, level) for one in error.tolist()])
+    wide = half if is_by_lot else half + rows.hidden(ratio)
+    shift, second = (Estimate.each((value, value - reach, value + reach), level) for reach in (half, wide))
+    spreads, counts, (mean, others) = rows.spreads(value, level), np.bincount(rows.who), rows.means
+    found = []
+    for at, name in enumerate(names):
+        is_comparable = effective[at] >= LEAST_ROWS and told[at] <= MOST_TOLD
+        has_spread = is_comparable and effective[at] >= ROWS_OF_A_SPREAD
+        found.append(
+            GraderEffect(
+                name, int(counts[at]), float(told[at]), float(effective[at]), shift[at] if is_comparable else None,
+                second[at] if is_comparable and not is_by_lot else None, spreads[at] if has_spread else None,
+                float(mean[at]), float(others[at]),
+            )
         )  # fmt: skip
-
-    @property
-    def precision(self) -> Floats:
-        """Precision of each residual, by the spread of its grader."""
-        spread = row_variances(self.residuals, self.who, self.weights)[self.who]
-        return np.asarray(self.weights / (spread * self.effect))
-
-    @property
-    def n_rows(self) -> float:
-        """Number of rows in the unit of the weights."""
-        return float(self.weights.sum())
-
-    @property
-    def means(self) -> tuple[Floats, Floats]:
-        """Mean expected grade of the rows of each grader, and of those of the others."""
-        sums = np.bincount(self.who, self.weights * self.expected)
-        return sums / self.own, (sums.sum() - sums) / (self.n_rows - self.own)
+    found.sort(key=lambda one: (one.shift is None, -one.n_rows if one.shift is None else -one.shift.value))
+    return GraderEffects(tuple(found), p_value, _contrast(moments, shifts, level), level, first)
 
 
-def _effects(rows: Rows, left: Floats, contrast: Floats | None, names: list[Any], level: float) -> GraderEffects:
-    adjusted, left_adjusted = rows.residuals, left
-    if contrast is not None:
-        adjusted, left_adjusted = (_without(each, contrast, rows.precision) for each in (rows.residuals, left))
-    shifts = Shifts.of(adjusted, left_adjusted, rows.precision, rows.own / rows.n_rows)
-    ratio, p_value = _assignment(rows)
-    value, error = shifts.shrunken() if p_value >= NOT_BY_LOT else shifts.unshrunken()
-    told = np.clip(1 - (rows.weights @ left**2) / (rows.own * (1 - rows.own / rows.n_rows)), 0.0, 1.0)
-    comparable = (rows.own * (1 - told) >= LEAST_ROWS) & (told <= MOST_TOLD)
-    half = np.where(comparable, float(norm.isf((1 - level) / 2)) * error, math.nan)
-    wide = half + (_hidden(rows, ratio) if p_value < NOT_BY_LOT else 0.0)
-    scatter, counts, (mean, others) = _scatter(rows, value, level), np.bincount(rows.who), rows.means
-    found = [
-        GraderEffect(
-            name, int(counts[at]), float(told[at]), float(rows.own[at] * (1 - told[at])),
-            _around(float(value[at]), float(half[at]), level),
-            Estimate(math.nan, float(value[at] - wide[at]), float(value[at] + wide[at]), level),
-            scatter[at] if comparable[at] and rows.own[at] * (1 - told[at]) >= ROWS_OF_A_SPREAD else MISSING,
-            float(mean[at]), float(others[at]),
-        )
-        for at, name in enumerate(names)
-    ]  # fmt: skip
-    found.sort(key=lambda one: (not one.is_comparable, -one.shift.value if one.is_comparable else -one.n_rows))
-    difference = None if contrast is None else _contrast(rows, contrast, left, shifts, level)
-    return GraderEffects(tuple(found), p_value, difference, level)
-
-
-def _around(value: float, half: float, level: float) -> Estimate:
-    return MISSING if math.isnan(half) else Estimate(value, value - half, value + half, level)
-
-
-def _without(values: Floats, column: Floats, precision: Floats) -> Floats:
-    """What a column does not explain of some values, by weighted least squares."""
-    slope = (precision * column) @ values / max(float((precision * column) @ column), TINY)
-    return np.asarray(values - np.multiply.outer(column, slope))
-
-
-def _contrast(rows: Rows, column: Floats, left: Floats, shifts: Shifts, level: float) -> Estimate:
+def _contrast(moments: Moments, shifts: Shifts, level: float) -> Estimate | None:
     """The coefficient of a contrast beside shifts that are shrunken; its own prior is flat."""
-    weight = max(float((rows.precision * column) @ column), TINY)
+    if moments.cross.shape[1] == 1:
+        return None
+    weight = max(moments.inner[1, 1], TINY)
     mean, covariance = shifts.common()
-    slopes = (rows.precision * column) @ left / weight
-    value = float((rows.precision * column) @ rows.residuals / weight - slopes @ mean)
-    error = math.sqrt(1 / weight + float(slopes @ covariance @ slopes))
-    return _around(value, float(norm.isf((1 - level) / 2)) * error, level)
-
-
-def _assignment(rows: Rows) -> tuple[float, float]:
-    """F ratio of the expected grades between graders, and its p value if rows were given out at random."""
-    mean, n_graders = rows.means[0], len(rows.own)
-    overall = float(rows.weights @ rows.expected) / rows.n_rows
-    between = float(rows.own @ (mean - overall) ** 2) / (n_graders - 1)
-    left = max(rows.n_rows / rows.effect - n_graders, 1.0)
-    within = float(rows.weights @ (rows.expected - mean[rows.who]) ** 2) / left
-    if within <= TINY:
-        return 0.0, 1.0
-    return between / within, float(f_law.sf(between / within, n_graders - 1, left))
-
-
-def _hidden(rows: Rows, ratio: float) -> Floats:
-    """How far shifts may be off if unseen reasons weigh as much as seen ones, per unit of variance, (n_graders,).
-
-    Equal selection (Altonji, Elder and Taber 2005): what the columns tell of the grade differs between the rows of a
-    grader and the others' by ``mean - others``; of what they do not tell a part as large in proportion may, too.
-    """
-    mean, others = rows.means
-    seen = float(
-        np.average((rows.expected - np.average(rows.expected, weights=rows.weights)) ** 2, weights=rows.weights)
-    )
-    unseen = float(np.average(rows.residuals**2, weights=rows.weights))
-    return np.asarray(np.abs(mean - others) * max(0.0, 1 - 1 / ratio) * unseen / seen)
-
-
-def _design_effect(residuals: Floats, who: Ints, groups: Ints | None) -> float:
-    """How many times the variance of a mean is larger because rows of one group and grader go together."""
-    if groups is None:
-        return 1.0
-    _, together = np.unique(np.column_stack([groups, who]), axis=0, return_inverse=True)
-    return effect_on_mean(residuals, together.reshape(-1))
-
-
-def _scatter(rows: Rows, shift: Floats, level: float) -> list[Estimate]:
-    """How many times as far each grader's grades scatter around what the columns tell, shrunken as shifts are."""
-    about = rows.residuals - shift[rows.who]
-    about = about - np.average(about, weights=rows.weights)
-    squares = np.maximum(np.bincount(rows.who, rows.weights * about**2), TINY)
-    usual = np.maximum(np.bincount(rows.who, rows.weights * rows.variances), TINY)
-    logs = 0.5 * np.log(squares / usual)
-    standard = about / np.sqrt(squares / rows.own)[rows.who]
-    kurtosis = float(np.average(standard**4, weights=rows.weights))
-    variance = max(kurtosis - 1, TINY) * rows.effect / (4 * rows.own)
-    center = float(np.average(logs, weights=1 / variance))
-    value, error = Shifts(rows.own / rows.n_rows, 1 / variance, np.eye(len(rows.own)), logs - center).shrunken()
-    reach = float(norm.isf((1 - level) / 2))
-    ends = np.exp(np.column_stack([value, value - reach * error, value + reach * error])).tolist()
-    return [Estimate(value, low, high, level) for value, low, high in ends]
+    slopes = moments.cross[:, 1] / weight
+    value = float(moments.inner[0, 1] / weight - slopes @ mean)
+    return Estimate.normal(value, float(np.sqrt(1 / weight + slopes @ covariance @ slopes)), level)

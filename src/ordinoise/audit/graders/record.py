@@ -5,26 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import narwhals as nw
 
+from ordinoise import finding
 from ordinoise._frames import installed_library
-from ordinoise._plain import as_plain, without_nan
-from ordinoise._text import TextTable, hypertext, number, plain
+from ordinoise._plain import as_plain, of_plain
+from ordinoise._text import TextTable, hypertext, number, plain, shortened
 from ordinoise.estimate import Estimate
+from ordinoise.finding import as_sentence
 
-TENTHS = partial(number, decimals=1)
 LEAST_ROWS = 10.0  # effective rows below which nothing is said of a grader; a round number, chosen by no run
 MOST_TOLD = 0.9  # share of an assignment told by the columns above which nobody can be compared; chosen by no run
 ROWS_OF_A_SPREAD = 100.0  # effective rows from which on a spread is said; below it correlates .5 with the truth
 NOT_BY_LOT = 0.01
 """Level of the test of random assignment: 7 of 664 random tables of ten settings were below it."""
-UNSEEN = (
-    "A grader who gets harder cases that no column shows looks the same as a severe one; only rows graded twice, or "
-    "given out by lot, tell them apart."
-)
+NARROW = 0.1  # half width of an interval in grades below which two decimals are shown; chosen by no run
+MOST_NAMED = 5  # names in one sentence; a round number, chosen by no run
 
 
 @dataclass(frozen=True)
@@ -39,13 +37,13 @@ class GraderEffect:
         Share of the assignment to this grader that the columns tell, from 0 (by lot) to 1 (nobody to compare with).
     effective_rows : float
         Rows that count for the comparison: those that the columns do not give to this grader anyway.
-    shift : Estimate
-        How many grades higher than the others on comparable rows; a missing value if too few rows count.
-    second_range : Estimate
-        Ends of the shift if reasons for the assignment that no column shows weigh as much, per unit of variance, as
-        those that the columns show; as wide as `shift` where rows look as given out by lot. It has no value.
-    spread : Estimate
-        How many times as far the grades scatter around what the columns tell; missing with few rows.
+    shift : Estimate or None
+        How many grades higher than the others on comparable rows; None if too few rows count.
+    second_range : Estimate or None
+        The shift with wider ends: if reasons for the assignment that no column shows weigh as much, per unit of
+        variance, as those that the columns show. None where rows look as given out by lot.
+    spread : Estimate or None
+        How many times as far the grades scatter around what the columns tell; None with few rows.
     expected, expected_of_others : float
         Mean grade that the columns tell for the rows of this grader, and for those of the others, in ranks from 0.
     """
@@ -54,21 +52,16 @@ class GraderEffect:
     n_rows: int
     told: float
     effective_rows: float
-    shift: Estimate
-    second_range: Estimate
-    spread: Estimate
+    shift: Estimate | None
+    second_range: Estimate | None
+    spread: Estimate | None
     expected: float
     expected_of_others: float
 
     @property
-    def is_comparable(self) -> bool:
-        """Whether enough rows could have gone to another grader."""
-        return self.effective_rows >= LEAST_ROWS and self.told <= MOST_TOLD
-
-    @property
     def differs(self) -> bool:
         """Whether the interval of the shift leaves out zero."""
-        return self.is_comparable and (self.shift.low > 0 or self.shift.high < 0)
+        return self.shift is not None and (self.shift.low > 0 or self.shift.high < 0)
 
 
 @dataclass(frozen=True)
@@ -84,17 +77,30 @@ class GraderEffects:
         How many grades higher a row of the contrast is graded, by the same graders on comparable rows.
     confidence : float
         Level of the intervals.
+    first : float or None
+        The lowest grade if grades are consecutive whole numbers; else sentences call the lowest 1.
     """
 
     effects: tuple[GraderEffect, ...]
     p_value: float
     contrast: Estimate | None = None
     confidence: float = 0.95
+    first: float | None = None
 
     @property
     def is_by_lot(self) -> bool:
         """Whether the columns show no sign that rows were not given out at random."""
         return self.p_value >= NOT_BY_LOT
+
+    @property
+    def differing(self) -> tuple[GraderEffect, ...]:
+        """Those whose interval leaves out zero, in their order."""
+        return tuple(effect for effect in self.effects if effect.differs)
+
+    @property
+    def unknown(self) -> tuple[GraderEffect, ...]:
+        """Those of too few rows."""
+        return tuple(effect for effect in self.effects if effect.shift is None)
 
     def __len__(self) -> int:
         return len(self.effects)
@@ -112,37 +118,40 @@ class GraderEffects:
     @property
     def sentences(self) -> list[str]:
         """What may be said: who differs from the others, who has too few rows, and what stays unseen."""
-        found = [sentence for effect in self.effects if effect.is_comparable for sentence in self._of(effect)]
-        few = [str(effect.grader) for effect in self.effects if not effect.is_comparable]
-        if not found:
-            found = ["No grader clearly grades higher or lower than the others on comparable rows."]
-        if few:
-            listed = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
-            found.append(f"Too few rows to tell: {listed}.")
-        return [*found, UNSEEN]
+        found = [sentence for effect in self.effects for sentence in self.sentences_of(effect)]
+        found += [] if found else [as_sentence(finding.NO_SHIFT)]
+        return [*found, *self.closing]
 
-    def _of(self, effect: GraderEffect) -> list[str]:
-        said = []
-        if effect.differs:
+    @property
+    def closing(self) -> list[str]:
+        """The sentences that end every account: who has too few rows, and what stays unseen."""
+        few = [str(effect.grader) for effect in self.unknown]
+        more = f" and {len(few) - MOST_NAMED:,} more" if len(few) > MOST_NAMED else ""
+        said = [finding.TOO_FEW_OF_A_GRADER.format(graders=", ".join(few[:MOST_NAMED]) + more)] if few else []
+        return [as_sentence(clause) for clause in (*said, finding.UNSEEN)]
+
+    def sentences_of(self, effect: GraderEffect) -> list[str]:
+        """What may be said of one grader; nothing if no interval leaves out zero."""
+        said, name = [], shortened(str(effect.grader))
+        if effect.shift is not None and effect.differs:
             way, sign = ("higher", 1) if effect.shift.value > 0 else ("lower", -1)
             size = effect.shift.times(sign)
             said.append(
-                f"{effect.grader} grades {number(size.value, 1)} {way} than the others on comparable rows "
-                f"({size.span(TENTHS)})."
+                f"{finding.SHIFT.format(grader=name, size=written(size.value, size), way=way, ends=span(size))}."
             )
-            if not self.is_by_lot:
-                said.append(
-                    f"Rows were not given out at random: those of {effect.grader} are expected at grade "
-                    f"{number(effect.expected + 1, 1)} (the lowest is 1), the others' at "
-                    f"{number(effect.expected_of_others + 1, 1)}. If reasons that no column shows weigh as much as "
-                    f"those that do, {effect.second_range.span(TENTHS)}."
-                )
-        if effect.spread.low > 1 or effect.spread.high < 1:
-            said.append(
-                f"Grades of {effect.grader} scatter {number(effect.spread.value, 1)} times as much around what the "
-                f"columns tell ({effect.spread.span(TENTHS)})."
-            )
+            if effect.second_range is not None:
+                said.append(self._of_assignment(effect, name, f"{span(effect.second_range.times(sign), size)} {way}"))
+        if effect.spread is not None and (effect.spread.low > 1 or effect.spread.high < 1):
+            times = written(effect.spread.value, effect.spread)
+            said.append(as_sentence(finding.SPREAD.format(grader=name, times=times, ends=span(effect.spread))))
         return said
+
+    def _of_assignment(self, effect: GraderEffect, name: str, ends: str) -> str:
+        base, unit = (1, " (the lowest is 1)") if self.first is None else (self.first, "")
+        expected, others = (number(one + base, 1) for one in (effect.expected, effect.expected_of_others))
+        return as_sentence(
+            finding.NOT_BY_LOT.format(grader=name, expected=expected, unit=unit, others=others, ends=ends)
+        )
 
     def to_frame(self) -> Any:
         """One row per grader, as a frame of the first installed of pandas, polars and pyarrow."""
@@ -151,16 +160,22 @@ class GraderEffects:
             for name in ("grader", "n_rows", "effective_rows", "told", "expected", "expected_of_others")
         }
         for name in ("shift", "second_range", "spread"):
-            for end in ("value", "low", "high"):
-                label = name if end == "value" else f"{name}_{end}"
-                columns[label] = [getattr(getattr(effect, name), end) for effect in self.effects]
-        del columns["second_range"]  # a range has no value
+            for part, end in (("value", ""), ("low", "_low"), ("high", "_high")):
+                columns[name + end] = [getattr(getattr(effect, name), part, math.nan) for effect in self.effects]
+        del columns["second_range"]  # its middle is the shift
         return nw.from_dict(columns, backend=installed_library()).to_native()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; what is missing is None."""
-        found: dict[str, Any] = without_nan(as_plain(self))
-        return found
+        """Plain values and the sentences, ready for JSON."""
+        found: dict[str, Any] = as_plain(self)
+        return found | {"sentences": self.sentences}
+
+    @classmethod
+    def from_dict(cls, plain: Any) -> GraderEffects:
+        """The effects that `to_dict` gave."""
+        if isinstance(plain, dict):
+            plain = {name: part for name, part in plain.items() if name != "sentences"}
+        return of_plain(cls, plain)
 
     def __str__(self) -> str:
         return plain(self._table())
@@ -172,9 +187,9 @@ class GraderEffects:
         rows = tuple(
             (
                 str(effect.grader), f"{effect.n_rows:,}",
-                effect.shift.words(number) if effect.is_comparable else "too few rows to tell",
-                effect.second_range.span(number) if effect.is_comparable and not self.is_by_lot else "",
-                "" if math.isnan(effect.spread.value) else effect.spread.words(number),
+                "too few rows to tell" if effect.shift is None else effect.shift.words(number),
+                "" if effect.second_range is None else effect.second_range.span(number),
+                "" if effect.spread is None else effect.spread.words(number),
             )
             for effect in self.effects
         )  # fmt: skip
@@ -184,3 +199,13 @@ class GraderEffects:
             rows,
             tuple(self.sentences),
         )
+
+
+def written(value: float, of: Estimate) -> str:
+    """A number of grades with one decimal, or with two where its interval is narrow."""
+    return number(value, 1 if of.half_width >= NARROW else 2)
+
+
+def span(of: Estimate, form: Estimate | None = None) -> str:
+    """The ends of an interval, with as many decimals as `written`."""
+    return of.span(lambda end: written(end, form or of))

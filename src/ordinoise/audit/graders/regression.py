@@ -7,10 +7,14 @@ with what others would have said of such rows (Robinson 1988; Chernozhukov and o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
 
 from ordinoise._validation import Floats, Ints
 
@@ -19,28 +23,90 @@ SPREADS = np.geomspace(0.01, 1.5, 50)
 RIDGE = 100.0  # penalty of P(g | x) on standardized columns; with FEW a round number, chosen by no run
 FEW = 20.0  # rows that the variance common to all graders counts among a grader's own
 TINY = 1e-8  # eigenvalues below this part of the largest are a constant: only differences of graders are told
+BLOCK = 2**20  # cells of a block of rows by graders; a round number, chosen by no run
 
 
-def excess(columns: Floats, indicators: Floats, folds: Ints) -> Floats:
-    """Indicators less their chance given the columns, out of fold, shape (n_rows, n_indicators).
+def indicators(who: Ints, n_graders: int) -> Any:
+    """One row per record, with a one in the column of its grader."""
+    return csr_array((np.ones(len(who)), who, np.arange(len(who) + 1)), shape=(len(who), n_graders))
+
+
+def excess(columns: Floats, flags: Any, folds: Ints, weights: Floats) -> Iterator[tuple[Ints, Floats]]:
+    """Blocks of rows, and their flags less the chance of these given the columns, out of fold.
+
+    Every fold is predicted by one ridge regression on the others; its sums are those of all rows less its own.
 
     Parameters
     ----------
     columns : array of shape (n_rows, n_columns)
         Standardized columns, without a constant.
-    indicators : array of shape (n_rows, n_indicators)
-        One column of 0 and 1 per grader.
+    flags : sparse array of shape (n_rows, n_flags)
+        Zeros and ones, such as `indicators`.
     folds : int array of shape (n_rows,)
+    weights : array of shape (n_rows,)
     """
-    left = np.empty(indicators.shape)
-    for fold in range(int(folds.max()) + 1):
-        seen, held = folds != fold, folds == fold
-        mean, share = columns[seen].mean(axis=0), indicators[seen].mean(axis=0)
-        centered = columns[seen] - mean
-        gram = centered.T @ centered + RIDGE * np.eye(columns.shape[1])
-        slopes = np.linalg.solve(gram, centered.T @ (indicators[seen] - share))
-        left[held] = indicators[held] - share - (columns[held] - mean) @ slopes
+    parts = [np.flatnonzero(folds == fold) for fold in range(int(folds.max()) + 1)]
+    sums = [_sums(columns[part], flags[part], weights[part]) for part in parts]
+    gram, cross = (sum(each) for each in zip(*sums, strict=True))
+    penalty = np.diag([0.0, *[RIDGE] * columns.shape[1]])
+    for part, (own_gram, own_cross) in zip(parts, sums, strict=True):
+        slopes = cho_solve(cho_factor(gram - own_gram + penalty, overwrite_a=True), cross - own_cross)
+        for rows in np.array_split(part, max(1, part.size * flags.shape[1] // BLOCK)):
+            yield rows, flags[rows].toarray() - slopes[0] - columns[rows] @ slopes[1:]
+
+
+def _sums(columns: Floats, flags: Any, weights: Floats) -> tuple[Floats, Floats]:
+    """Sums of products of the columns, a constant first, with each other and with the flags."""
+    weighted = np.column_stack([weights, columns * weights[:, None]])
+    gram = np.column_stack([weighted.sum(axis=0), weighted.T @ columns])
+    return gram, np.asarray((flags.T @ weighted).T)
+
+
+def excess_column(columns: Floats, flags: Floats, folds: Ints, weights: Floats) -> Floats:
+    """One column of flags less their chance given the columns, shape (n_rows,)."""
+    left = np.empty(len(flags))
+    for rows, some in excess(columns, csr_array(flags[:, None]), folds, weights):
+        left[rows] = some[:, 0]
     return left
+
+
+class Moments(NamedTuple):
+    """Sums over rows of products of the excess of the graders: all that the regression needs.
+
+    Attributes
+    ----------
+    gram : array of shape (n_graders, n_graders)
+        With each other, by the precision of the rows.
+    cross : array of shape (n_graders, n_sides)
+        With the residuals and, beside them, the excess of a contrast.
+    inner : array of shape (n_sides, n_sides)
+        Of these with each other.
+    squares : array of shape (n_graders,)
+        Squares, by the weight of the rows.
+    """
+
+    gram: Floats
+    cross: Floats
+    inner: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, blocks: Iterable[tuple[Ints, Floats]], precision: Floats, sides: Floats, weights: Floats) -> Moments:
+        """The sums over blocks of `excess`."""
+        parts = []
+        for rows, left in blocks:
+            weighted = left * precision[rows, None]
+            parts.append((weighted.T @ left, weighted.T @ sides[rows], weights[rows] @ left**2))
+        gram, cross, squares = (np.sum(one, axis=0) for one in zip(*parts, strict=True))
+        return cls(gram, cross, sides.T @ (sides * precision[:, None]), squares)
+
+    def shifts(self, shares: Floats) -> Shifts:
+        """The regression on all graders; a contrast is taken out of both sides by weighted least squares."""
+        gram, cross = self.gram, self.cross[:, 0]
+        if self.cross.shape[1] > 1:
+            slopes = self.cross[:, 1] / max(self.inner[1, 1], TINY)
+            gram, cross = gram - np.outer(slopes, self.cross[:, 1]), cross - slopes * self.inner[0, 1]
+        return Shifts.of(gram, cross, shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,14 +130,12 @@ class Shifts:
     estimates: Floats
 
     @classmethod
-    def of(cls, residuals: Floats, left: Floats, weights: Floats, shares: Floats) -> Shifts:
-        """The regression of `residuals` on `left` with one precision per row."""
-        weighted = left * weights[:, None]
-        precisions, directions = np.linalg.eigh(weighted.T @ left)
+    def of(cls, gram: Floats, cross: Floats, shares: Floats) -> Shifts:
+        """The regression with these sums of products of the excess, with each other and with the residuals."""
+        precisions, directions = np.linalg.eigh(gram)
         kept = precisions > TINY * precisions[-1]
         precisions, directions = precisions[kept], directions[:, kept]
-        estimates = directions.T @ (weighted.T @ residuals) / precisions
-        return cls(shares, precisions, directions, estimates)
+        return cls(shares, precisions, directions, directions.T @ cross / precisions)
 
     @cached_property
     def contrasts(self) -> Floats:
