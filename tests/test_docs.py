@@ -237,6 +237,17 @@ def test_pictures_are_small() -> None:
     assert {name: size for name, size in sizes.items() if size > 150_000} == {}
 
 
+def test_every_docstring_can_be_read_alone() -> None:
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
+    leaning = [
+        f"{path.relative_to(ROOT)}:{getattr(node, 'name', '')}"
+        for path in (ROOT / "src").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, documented) and (ast.get_docstring(node) or "").startswith("The same")
+    ]
+    assert leaning == []
+
+
 # Evidence -----------------------------------------------------------------------------------------------
 
 

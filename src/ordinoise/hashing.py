@@ -22,7 +22,7 @@ def row_keys(rows: Ints, seed: int) -> Keys:
 
 
 def name_keys(names: Sequence[str], seed: int) -> Keys:
-    """The same for names, such as those of groups; equal names have equal keys."""
+    """64 random-looking bits for each name, such as that of a group; equal names have equal keys."""
     known: dict[str, int] = {}
     for name in names:
         if name not in known:

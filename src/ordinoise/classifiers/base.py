@@ -125,7 +125,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         return self.sets_of(self.predict_proba(X), confidence)
 
     def sets_of(self, probabilities: Floats, confidence: float = 0.9) -> PredictionSets:
-        """The same as `predict_set`, from the output of `predict_proba`."""
+        """Prediction sets from the output of `predict_proba`, as `predict_set` gives them."""
         calibration = getattr(self, "set_calibration_", None)
         if calibration is None:
             advice = "call calibrate_sets(X, y) with recorded labels that the model did not learn from"

@@ -114,7 +114,7 @@ class Plan:
         return self.labels_in(read_part(part, self.label_columns), part)
 
     def labels_in(self, frame: pl.DataFrame, part: Part) -> Labelled:
-        """The same of a part that was read."""
+        """The grades and folds of a part that was read."""
         rows = np.arange(part.first, part.first + part.n_rows)
         return self.labels_of(frame, rows)
 

@@ -76,7 +76,7 @@ class NetworkCandidate:
     start: Network | None = None
 
     def continued(self, model: Model) -> NetworkCandidate:
-        """The same learner from trained weights on, which are soon adapted; or itself, if it keeps no averages."""
+        """A learner that starts at trained weights, with half the patience; itself, if it keeps no averages."""
         if not self.averages or not isinstance(model, NetworkModel):
             return self
         return replace(self, start=model.network, patience=self.patience // 2)
@@ -105,7 +105,7 @@ class LinearCandidate:
     start: Network | None = None
 
     def continued(self, model: Model) -> LinearCandidate:
-        """The same learner, its search started at a fitted model."""
+        """A learner of this kind whose search starts at a fitted model."""
         return replace(self, start=model.network) if isinstance(model, NetworkModel) else self
 
     def fit(self, data: Recorded, rows: Ints, held_out: Ints, seed: int) -> Fitted:
@@ -222,7 +222,10 @@ def continued(candidate: Candidate, model: Model, data: Recorded) -> Candidate:
 
 
 def _at_most_many(data: Recorded, rows: Ints, held_out: Ints, seed: int) -> tuple[Recorded, Ints, Ints]:
-    """The same; of more rows `MANY_ROWS` drawn at random and a quarter as many held out, with their new numbers."""
+    """Data and rows as given; of more than `MANY_ROWS` a random sample, and the numbers of its rows.
+
+    The sample has `MANY_ROWS` rows to learn from and a quarter as many held out.
+    """
     if len(data.ranks) <= MANY_ROWS:
         return data, rows, held_out
     rng = np.random.default_rng((seed, MANY_ROWS))  # another than the learner's own

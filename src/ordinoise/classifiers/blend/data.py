@@ -38,7 +38,7 @@ class Recorded:
         return Recorded(self.table.rows(rows), self.ranks[rows], self.weights[rows], self.matrices, index, groups)
 
     def with_trusted(self, trusted: Verified) -> Recorded:
-        """The same with verified labels: their record is what was recorded and verified together."""
+        """The data with verified labels: their record is what was recorded and verified together."""
         rows, ranks, verdict = trusted.rows, self.ranks.copy(), trusted.likelihood
         record = self.likelihood_of(rows)
         both = verdict * record
@@ -64,7 +64,7 @@ class Recorded:
         return self.likelihood_of(slice(None))
 
     def likelihood_of(self, rows: Any) -> Floats:
-        """The same of some rows."""
+        """Probability of the records of some rows under every true class, shape (len(rows), n_classes)."""
         return np.asarray(self.matrices[0 if self.index is None else self.index[rows], :, self.ranks[rows]])
 
 

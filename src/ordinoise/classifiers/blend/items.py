@@ -150,7 +150,7 @@ class Items:
         return Recorded(table, ranks, weights, matrices, np.arange(len(ranks)), self.groups)
 
     def expanded(self, blend: Blend, item: Ints | None = None) -> Blend:
-        """The same blend with held-out predictions for every rating; `item` is the item of each of its rows."""
+        """The blend with held-out predictions for every rating; `item` is the item of each of its rows."""
         per_item = np.empty((len(self.names), self.rows.n_classes))
         per_item[slice(None) if item is None else item] = blend.out_of_fold
         return replace(blend, out_of_fold=per_item[self.numbers])

@@ -68,7 +68,7 @@ class TreesModel:
         return self.of_scores(self.ensemble.scores(table.features))
 
     def of_scores(self, scores: Floats) -> Floats:
-        """The same from the sums of the trees."""
+        """Probability of each true class from the sums of the trees, shape (n_samples, n_classes)."""
         found = np.exp(OBJECTIVES[self.ensemble.head].log_probabilities(scores, self.ensemble.offsets))
         found /= found.sum(axis=1, keepdims=True)
         if self.records is None:

@@ -88,7 +88,7 @@ class Counts:
         return rarity(self.matrix[rows], self.analyzer)
 
     def telling(self, rows: Ints, grades: Floats, weights: Floats) -> Weights:
-        """The same, larger where the grades of the rows that hold an n-gram differ from those of the others."""
+        """Rarity of each n-gram, times how much the grades of the rows that hold it differ from those of the others."""
         if self.analyzer is None:
             return self.rarity(rows)
         learned = self.matrix[rows]
@@ -124,7 +124,7 @@ class Table:
         return self.filling.dense(self.features)
 
     def dense_parts(self) -> Iterator[NDArray[np.floating]]:
-        """The same in parts of at most `DENSE_ROWS` rows; only a table that is one part keeps it."""
+        """The columns of `dense`, `DENSE_ROWS` rows at a time; only a table that is one part keeps them."""
         if len(self.features) <= DENSE_ROWS:
             yield self.dense
         else:
@@ -159,12 +159,12 @@ class Table:
         return Table(np.concatenate([table.features for table in tables]), first.filling, counts)
 
     def only_sparse(self) -> Table:
-        """The same rows without their dense columns."""
+        """All rows, without the dense columns."""
         nothing = Filling(np.empty(0), np.empty(0, dtype=np.int64), {})
         return Table(self.features[:, :0], nothing, self.counts)
 
     def with_column(self, numbers: Floats) -> Table:
-        """The same rows with one more column of numbers, the last."""
+        """All rows, with one more column of numbers, the last."""
         filling = replace(self.filling, medians=np.append(self.filling.medians, 0.0))
         return Table(np.column_stack([self.features, numbers]), filling, self.counts)
 
@@ -173,7 +173,7 @@ class Table:
         return tuple(some.rarity(rows) for some in self.counts)
 
     def telling(self, rows: Ints, grades: Floats, weights: Floats) -> Coding:
-        """The same for a model of these grades: n-grams that go with them weigh more."""
+        """How sparse columns are weighted by a model of these grades: n-grams that go with them weigh more."""
         return tuple(some.telling(rows, grades, weights) for some in self.counts)
 
     @property

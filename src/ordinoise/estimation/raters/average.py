@@ -183,7 +183,7 @@ def _weights(trials: list[Trial], families: tuple[str, ...], rng: np.random.Gene
 
 
 def refit(average: Average, votes: Votes, known: Known, families: tuple[str, ...], stop: Stop) -> Average:
-    """The same with other knowledge of the items, such as a prior from features."""
+    """The average fitted again with other knowledge of the items, such as a prior from features; its weights stay."""
     again = _fit(votes, known, families, average.shrinkage, stop, average.perception.parameters, lambda: None)
     kept = {name: getattr(average, name) for name in ("weights", "guessers", "temperature", "trials")}
     return _mixture(replace(again, **kept), known)
@@ -272,7 +272,7 @@ def _mixed(average: Average) -> Floats:
 
 
 def _mixture(average: Average, known: Known) -> Average:
-    """The same with the weighted posterior, calibrated, and the weighted matrices."""
+    """The average with the weighted posterior, calibrated, and the weighted matrices."""
     posterior = clamped(tempered(_mixed(average), average.temperature), known)
     matrices = average.weights["perception"] * average.perception.matrices
     if average.matrix_fits:

@@ -129,7 +129,7 @@ def _step(fit: MatrixFit, votes: Votes, known: Known) -> MatrixFit:
 
 
 def _clamped(fit: MatrixFit, known: Known) -> MatrixFit:
-    """The same with certainty about verified items."""
+    """The fit with certainty about verified items."""
     if not known.is_trusted.any():
         return fit
     posterior = fit.posterior.copy()

@@ -59,7 +59,7 @@ class BinnedScores:
         return int(self.group.max()) + 1
 
     def with_counts(self, counts: Floats) -> BinnedScores:
-        """The same cells with other label counts."""
+        """These cells with other label counts."""
         return BinnedScores(self.score, self.group, counts)
 
 

@@ -199,7 +199,7 @@ def noise_from_counts(
     random_state: Any = None,
     groups: Ints | None = None,
 ) -> Noise:
-    """The same from counts of recorded labels by cells of the score, which parts of a table add up to.
+    """Label noise estimated from counts of recorded labels by cells of the score, which parts of a table add up to.
 
     Parameters
     ----------

@@ -40,11 +40,11 @@ class Evidence:
         return Objective(self.bins, self.curve, family, self.rate_prior, self.trusted)
 
     def with_counts(self, counts: Floats) -> Evidence:
-        """The same with other label counts in the bins."""
+        """The evidence with other label counts in the bins."""
         return replace(self, bins=self.bins.with_counts(counts))
 
     def with_link(self, link: str) -> Evidence:
-        """The same with another link of the clean model."""
+        """The evidence with another link of the clean model."""
         return replace(self, curve=replace(self.curve, link=LINKS[link]))
 
 

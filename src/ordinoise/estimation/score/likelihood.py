@@ -198,7 +198,7 @@ def binned_likelihood(
     prior_rate: float | tuple[float, float] | None = None,
     verified: Verdicts | None = None,
 ) -> LikelihoodFit:
-    """The same from label counts by cells of the score; `cells` are those of the samples that are looked at later."""
+    """The fit of `score_likelihood` from label counts by cells of the score; `cells` belong to later samples."""
     evidence = Evidence(bins, score_curve(bins), as_rate_prior(prior_rate), verified)
     fits = _all_fits(evidence, _possible_families(_as_families(family), evidence))
     without = [fit for fit in fits if fit.name == "none"] or _all_fits(Evidence(bins, evidence.curve), ("none",))

@@ -30,7 +30,7 @@ STRENGTHS = tuple(float(strength) for strength in 10.0 ** np.arange(-1.5, -5.1, 
 """Penalties on the squared weights, times half the mean squared length of a row. The best lay near 10^-3 on three text
 sets of 2000 rows, the ends are round numbers; small tables of useless text need the strong end."""
 SQUARED_STRENGTHS = tuple(4 * strength for strength in STRENGTHS)
-"""The same for a squared loss, whose curvature is that of a logistic one four times."""
+"""Penalties for a squared loss, whose curvature is that of a logistic one four times."""
 N_PROBES = 2  # random vectors that estimate a trace: a round number, chosen by no run
 MOST_FITTED = 0.95  # of the rows that the fitted scores may count for, so that a residual is stretched 20 times at most
 PATIENCE = 1  # strengths without improvement after which the path ends
@@ -236,7 +236,7 @@ class _Problem(ABC):
 
     @abstractmethod
     def rows(self, rows: Ints) -> _Problem:
-        """The same with some of the training rows, and at most as many held-out rows as a sample has."""
+        """The problem of some of the training rows, and of at most as many held-out rows as a sample has."""
 
     def among_all(self, few: Vector, rows: Ints) -> Vector:
         """What some rows of this problem found, with no coefficient for the others."""
@@ -304,13 +304,13 @@ class _Likelihood(_Problem):
         return loss, np.concatenate([(by_output @ self._directions.T).ravel(), by_offset])
 
     def held_out_loss(self, own: Floats) -> float:
-        """The same of the held-out rows."""
+        """Mean loss of the held-out rows under these coefficients."""
         coefficients, offsets = self._split(own, self.n_rows)
         outputs = self._scores(self._new_rows, coefficients) @ self._directions
         return float(_loss(self._network.architecture.head)(outputs, offsets, self._held_out)[0])
 
     def rows(self, rows: Ints) -> _Likelihood:
-        """The same with some of the training rows, and at most as many held-out rows as a sample has."""
+        """The problem of some of the training rows, and of at most as many held-out rows as a sample has."""
         some = _drawn(len(self._held_out.weights))
         return _Likelihood(self._network, self._training.rows(rows), self._held_out.rows(some))
 
@@ -333,7 +333,7 @@ class _Squares(_Problem):
         return self.loss_of(self.wanted)(image)
 
     def loss_of(self, wanted: Floats) -> Loss:
-        """The same for other grades, of mean zero."""
+        """Loss and slope as functions of the scores, for other grades of mean zero."""
         weights = self._training.weights
 
         def loss_and_slope(image: Floats) -> tuple[float, Floats]:
@@ -348,7 +348,7 @@ class _Squares(_Problem):
         return float(self._held_out.weights @ (scores + own[-1] + self._mean - self._grades[1]) ** 2)
 
     def rows(self, rows: Ints) -> _Squares:
-        """The same with some of the training rows, and at most as many held-out rows as a sample has."""
+        """The problem of some of the training rows, and of at most as many held-out rows as a sample has."""
         some = _drawn(len(self._held_out.weights))
         grades = self._grades[0][rows], self._grades[1][some]
         return _Squares(self._network, self._training.rows(rows), self._held_out.rows(some), grades)

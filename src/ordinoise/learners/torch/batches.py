@@ -32,7 +32,7 @@ class Batch(NamedTuple):
     raters: Tensor | None = None
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Batch:
-        """The same batch on a device, floating inputs in the module's precision."""
+        """The batch on a device, floating inputs in the module's precision."""
         raters = None if self.raters is None else self.raters.to(device)
         weights = self.weights.to(device, torch.promote_types(dtype, torch.float32))
         return Batch(moved(self.inputs, device, dtype), self.labels.to(device), weights, raters)

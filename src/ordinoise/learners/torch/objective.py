@@ -47,7 +47,7 @@ class Objective:
         return cls(loss, torch.from_numpy(as_floats("table", table, 3).copy()))
 
     def to(self, device: torch.device) -> Objective:
-        """The same objective on a device."""
+        """The objective on a device."""
         # The losses convert the table to the precision of the logits; Apple's devices have no float64 at all.
         kind = torch.float32 if device.type == "mps" else torch.float64
         return replace(self, table=self.table.to(device, kind))
