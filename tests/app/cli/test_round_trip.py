@@ -18,6 +18,7 @@ from ordinoise.app.review.decisions import open_decisions
 from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected
 from ordinoise.app.tables import digest_of
+from ordinoise.app.tables.reading import Reading
 
 pytestmark = pytest.mark.usefixtures("few_models")
 
@@ -73,14 +74,14 @@ def test_the_corrected_file_has_the_form_of_the_audited_one(
         rows = [dict(zip(NAMES, row, strict=True)) for row in csv.reader(content.splitlines())]
         content = "".join(json.dumps(row | {"n": 1.50}) + "\n" for row in rows)
     source.write_text(content)
-    settings = dict(record.settings) | {"no_header": kind == "bare"}
     target = "@grade" if kind == "jsonl" else "column_4"
     columns = tuple(
         replace(one, name=f"column_{at}" if kind == "bare" else one.name) for at, one in enumerate(record.columns, 1)
     )
     moved = replace(
-        record, source=str(source), digest=digest_of(source), settings=settings, target=target, columns=columns
-    )
+        record, source=str(source), digest=digest_of(source), target=target, columns=columns,
+        reading=Reading(has_header=kind != "bare"),
+    )  # fmt: skip
     worst = record.suspects[0]
     state = RowState(worst.row, "settled", worst.suggested, "Ada")
     corrected = write_corrected(moved, [state])

@@ -15,7 +15,7 @@ from ordinoise.app.records.audit import AuditRecord, write_record
 from ordinoise.app.records.history import Settled
 from ordinoise.app.review import RefitOutcome, open_decisions
 from ordinoise.app.review.desk import ReviewDesk
-from ordinoise.app.tables import delimiter_of, digest_of, read_stored, read_text, write_table
+from ordinoise.app.tables import delimiter_of, digest_of, read_stored, read_text, write_content, write_table
 
 
 def test_the_overview_shows_record_and_states(client: Client, record: AuditRecord) -> None:
@@ -281,11 +281,11 @@ def test_exports_at_once_get_names_of_their_own(client: Client, tmp_path: Path) 
 def test_an_export_that_loses_the_race_for_a_name_takes_the_next(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def write_late(*given: Any, **more: Any) -> None:
+    def write_late(*given: Any) -> None:
         (tmp_path / "wine.reviewed.csv").write_text("of another process")
-        write_table(*given, **more)
+        write_content(*given)
 
-    monkeypatch.setattr("ordinoise.app.review.export.write_table", write_late)
+    monkeypatch.setattr("ordinoise.app.tables.regraded.write_content", write_late)
     assert Path(client.post("/api/export").json()["path"]).name == "wine.reviewed-2.csv"
     assert (tmp_path / "wine.reviewed.csv").read_text() == "of another process"
     assert {path.name for path in tmp_path.iterdir()} == {
@@ -336,7 +336,7 @@ def test_a_file_of_any_kind_is_exported_as_it_is_with_its_types(tmp_path: Path, 
     client.decide(first.row, first.suggested)
     path = Path(client.post("/api/export").json()["path"])
     client.close()
-    assert path.name == f"other.reviewed{'.csv' if suffix == '.tsv' else suffix}"
+    assert path.name == f"other.reviewed{suffix}"
     if suffix in (".csv", ".tsv"):
         assert delimiter_of(path) == {".csv": ";", ".tsv": "\t"}[suffix]
     was, now = read_stored(source), read_stored(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import zipfile
@@ -11,15 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from app.review.sample import sample_audit
 from ordinoise.app.records.audit import AuditRecord
-from ordinoise.app.review import export
 from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected
 from ordinoise.app.tables import digest_of, read_stored, write_table
+from ordinoise.app.tables.reader import Opened
+from ordinoise.app.tables.regraded import GradeColumn
+from ordinoise.noise import Noise
 
 UNGRADED = (0, 7, 8, 59)
 GRADES = {0: "3", 7: "8", 59: "5"}  # one ungraded row stays so
@@ -149,7 +153,7 @@ def test_a_file_that_does_not_hold_the_decisions_gets_no_name(
 ) -> None:
     record = audited(kind)
     before = set(tmp_path.iterdir())
-    monkeypatch.setattr(export, "_write", _writing_less(export._write))
+    monkeypatch.setattr(GradeColumn, "_write", _writing_less(GradeColumn._write))
     with pytest.raises(
         ValueError,
         match=r"^the corrected file must hold every decision and every other cell, got .*; nothing was written$",
@@ -161,10 +165,106 @@ def test_a_file_that_does_not_hold_the_decisions_gets_no_name(
 def _writing_less(write: Callable[..., None]) -> Callable[..., None]:
     """The same writer, which loses one of the changes."""
 
-    def writing(record: AuditRecord, source: Path, changes: dict[int, str], path: Path) -> None:
-        write(record, source, dict(list(changes.items())[1:]), path)
+    def writing(self: GradeColumn, opened: Opened, cells: dict[int, str], path: Path) -> None:
+        write(self, opened, dict(list(cells.items())[1:]), path)
 
     return writing
+
+
+@pytest.mark.parametrize("kind", [".csv", ".jsonl", ".parquet", ".xlsx", "no annotation"])
+def test_a_file_that_changes_while_it_is_written_gives_none(
+    audited: Callable[[str], AuditRecord], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = audited(kind)
+    before = set(tmp_path.iterdir())
+
+    def writing(self: GradeColumn, opened: Opened, cells: dict[int, str], path: Path) -> None:
+        write(self, opened, cells, path)
+        with self.path.open("ab") as file:
+            file.write(b"\n")
+
+    write = GradeColumn._write
+    monkeypatch.setattr(GradeColumn, "_write", writing)
+    with pytest.raises(ValueError, match=r"^the audited file must be unchanged since its audit, got other content in"):
+        write_corrected(record, _states(record))
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "kind", [".csv", ".jsonl", ".xlsx", ".parquet", ".feather", "no annotation", "an empty annotation"]
+)
+def test_a_grade_that_no_cell_has_is_written_as_it_is_called(audited: Callable[[str], AuditRecord], kind: str) -> None:
+    made = audited(kind)
+    record = replace(made, suspects=(), classes=(*made.classes, "9"), noise=_noise(len(made.classes) + 1))
+    corrected = write_corrected(record, [RowState(0, "settled", "9", "Ada")])
+    assert str(read_stored(corrected.path)["quality"][0]) == "9"
+
+
+def _noise(n_classes: int) -> Noise:
+    return Noise(np.full((n_classes, n_classes), 1 / n_classes))
+
+
+@pytest.mark.parametrize("kind", [".jsonl", ".xlsx", ".parquet", ".feather", "an empty annotation"])
+def test_a_grade_that_a_column_cannot_hold_is_refused_in_a_sentence(
+    audited: Callable[[str], AuditRecord], kind: str, tmp_path: Path
+) -> None:
+    made = audited(kind)
+    record = replace(made, suspects=(), classes=(*made.classes, "best"), noise=_noise(len(made.classes) + 1))
+    before = set(tmp_path.iterdir())
+    with pytest.raises(ValueError, match=r"^grades? must be (of the type of their column|a number where Label Studio)"):
+        write_corrected(record, [RowState(0, "settled", "best", "Ada")])
+    assert set(tmp_path.iterdir()) == before
+
+
+TEXT = """id;alcohol;quality;note\r
+1;1,5;"3";"a ""long""\r
+note; with breaks"\r
+2; 2,5;4 ;Süd\r
+\r
+3;3,5;4 ;\r
+4;4,5;;"x"\r
+5;5,5;5;y\r
+6;6,5;"3";z"""
+CHANGED = {'1;1,5;"3"': '1;1,5;"5"', "4;4,5;": "4;4,5;4 ", "5;5,5;5": "5;5,5;3"}
+DIALECTS: dict[str, Callable[[str], bytes]] = {
+    "as it is": lambda text: text.encode(),
+    "LF": lambda text: text.replace("\r\n", "\n").encode(),
+    "mixed": lambda text: text.replace("\r\n", "\n", 4).encode(),
+    "comma": lambda text: text.replace(",", ".").replace(";", ",").encode(),
+    "tab": lambda text: text.replace(";", "\t").encode(),
+    "bar": lambda text: text.replace(";", "|").encode(),
+    "a mark": lambda text: text.encode("utf-8-sig"),
+    "two marks": lambda text: ("\ufeff" + text).encode("utf-8-sig"),
+    "UTF-16": lambda text: text.encode("utf-16"),
+    "UTF-16 from the other end": lambda text: ("\ufeff" + text).encode("utf-16-be"),
+    "gzip": lambda text: gzip.compress(text.encode()),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_corrected_csv_differs_in_the_grades_and_nowhere_else(
+    audited: Callable[[str], AuditRecord], tmp_path: Path, dialect: str
+) -> None:
+    source = tmp_path / ("t.csv.gz" if dialect == "gzip" else "t.csv")
+    source.write_bytes(DIALECTS[dialect](TEXT))
+    made = sample_audit(tmp_path)
+    columns = tuple(
+        replace(made.columns[4], name=name, role="target" if name == "quality" else "ignored", note="-")
+        for name in ("id", "alcohol", "quality", "note")
+    )
+    record = replace(
+        made, source=str(source), digest=digest_of(source), columns=columns, suspects=(), classes=("3", "4", "5"),
+        noise=_noise(3),
+    )  # fmt: skip
+    settled = {0: "5", 1: "4", 3: "4", 4: "3"}
+    corrected = write_corrected(record, [RowState(row, "settled", grade, "Ada") for row, grade in settled.items()])
+    wanted = TEXT
+    for old, new in CHANGED.items():
+        wanted = wanted.replace(old, new, 1)
+    assert corrected.path.name == "t.reviewed.csv"
+    content = DIALECTS[dialect](wanted)
+    assert corrected.path.read_bytes() == (gzip.decompress(content) if dialect == "gzip" else content)
+    assert (corrected.n_changed, corrected.n_kept) == (3, 1)
 
 
 def test_only_the_new_cells_of_a_sheet_are_added(tmp_path: Path) -> None:

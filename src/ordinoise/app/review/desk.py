@@ -148,7 +148,7 @@ class ReviewDesk:
             if isinstance(self.record, RatersRecord):
                 written = write_reviewed(self.folder, self.record, states)
             else:
-                written = write_corrected(self.record, states, self._suspects.values())
+                written = write_corrected(self.record, states)
         plain: Plain = as_plain(written)
         return plain
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from ordinoise._validation import complain
-from ordinoise.app.tables.source import SAMPLE_BYTES, Source, as_file, head_of, kind_of, not_utf8, open_source
+from ordinoise.app.tables.source import SAMPLE_BYTES, Source, as_file, head_of, kind_of, not_utf8
 
 # The delimiter is inferred from this many rows; a round number, chosen by no run.
 SAMPLE_RECORDS = 200
@@ -76,13 +76,6 @@ def header_of(source: Source, delimiter: str, *, header: bool = True) -> tuple[s
         names[0] = UNNAMED
     check_names(names, NO_HEADER if looks_like_data(names) else "")
     return tuple(names)
-
-
-def has_unnamed_column(path: Path) -> bool:
-    """Whether the first column of a CSV file has no name, as pandas writes its row numbers: it is read as "unnamed"."""
-    source = open_source(path)
-    names = _first_row(source, delimiter_in(source.text))
-    return not names[0].strip() and UNNAMED not in names
 
 
 def _first_row(source: Source, delimiter: str) -> list[str]:

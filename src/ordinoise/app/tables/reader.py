@@ -85,6 +85,11 @@ def read_opened(path: str | Path, *, keep_text: Collection[str] = (), asked: Rea
     return Opened(typed_columns(columns, {*keep_text, *known[1]}), *known)
 
 
+def open_stored(path: str | Path, *, asked: Reading = BY_RULES) -> Opened:
+    """The table with its cells as stored, with the digest of the file and how it was read."""
+    return _read(path, asked)
+
+
 def read_stored(path: str | Path, *, asked: Reading = BY_RULES) -> pl.DataFrame:
     """The table with its cells as stored: text for a CSV file, the stored types for the other formats."""
     return _read(path, asked).frame

@@ -89,6 +89,14 @@ def open_text(path: str | Path) -> tuple[bytes, str]:
         return _text_and_digest(path, file)
 
 
+def unpacked_bytes(path: str | Path) -> bytes:
+    """The whole content of a text file in its own encoding, unpacked."""
+    path = as_file(path)
+    with open_bytes(path) as file:
+        raw = file.read()
+        return _unpacked(path, raw) if raw.startswith(_GZIP) else raw
+
+
 def _text_and_digest(path: Path, file: BufferedReader) -> tuple[bytes, str]:
     check_bytes(path, path.stat().st_size)
     raw = file.read()
