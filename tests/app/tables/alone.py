@@ -17,8 +17,9 @@ try:
     read_table(Path(sys.argv[1]))
 except ValueError as error:
     print(error)
-print(max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
-"""
+own = next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line)
+print(max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+"""  # its own ru_maxrss would begin at that of the process that started it
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
     sentence, most_kib = done.stdout.splitlines()
     return sentence, int(most_kib)
