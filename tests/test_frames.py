@@ -1,12 +1,21 @@
 """Tables of other libraries: Hugging Face datasets and Arrow streams are read as the frame they hold."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from ordinoise import OrdinalBoostingClassifier, adjacent, find_label_issues
+from ordinoise import (
+    NoiseAwareClassifier,
+    OrdinalBoostingClassifier,
+    OrdinalClassifier,
+    ScoreLikelihood,
+    adjacent,
+    find_label_issues,
+    out_of_fold,
+)
 from ordinoise._frames import as_native, frame_of
 from ordinoise.audit.issues import library_of
 
@@ -105,3 +114,36 @@ def test_the_library_of_hugging_face_goes_in_and_its_columns_come_out() -> None:
         as_native(datasets.DatasetDict(train=whole))
     with pytest.raises(ValueError, match=r"^X must have a length, got IterableDataset"):
         as_native(whole.to_iterable_dataset())
+
+
+class Query(Stream):
+    """A query without an order: every reading gives the rows in another one, and a second one may fail."""
+
+    def __init__(self) -> None:
+        self.readings = 0
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        self.readings += 1
+        assert self.readings == 1
+        return TABLE.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "reads",
+    [
+        lambda X: find_label_issues(X, GRADES, noise=adjacent(3, 0.1, 0.1), random_state=0),
+        lambda X: find_label_issues(X, GRADES, estimator=booster(), noise=adjacent(3, 0.1, 0.1), random_state=0),
+        lambda X: out_of_fold(booster(), X, GRADES, cv=3),
+        lambda X: OrdinalClassifier("mlp", noise=None, n_folds=2).fit(X, GRADES),
+        lambda X: booster(noise=ScoreLikelihood(base_estimator=booster(), random_state=0)).fit(X, GRADES),
+        lambda X: ScoreLikelihood(base_estimator=booster(), random_state=0).fit(X, GRADES),
+        lambda X: NoiseAwareClassifier(booster(), noise=None).fit(X, GRADES),
+    ],
+)
+def test_a_query_is_read_once(reads: Callable[[Any], Any]) -> None:
+    reads(Query())
+
+
+def booster(**options: Any) -> OrdinalBoostingClassifier:
+    return OrdinalBoostingClassifier(n_estimators=3, n_jobs=1, random_state=0, **options)

@@ -13,6 +13,7 @@ from ordinoise._lazy import lazy_names
 if TYPE_CHECKING:
     from ordinoise.audit import find_label_issues as find_label_issues
     from ordinoise.audit import issues_from_probabilities as issues_from_probabilities
+    from ordinoise.audit import out_of_fold as out_of_fold
     from ordinoise.classifiers import NoiseAwareClassifier as NoiseAwareClassifier
     from ordinoise.classifiers import OrdinalBoostingClassifier as OrdinalBoostingClassifier
     from ordinoise.classifiers import OrdinalClassifier as OrdinalClassifier
@@ -60,6 +61,7 @@ _ORIGINS = {
     "load_model": "classifiers",
     "noise_corrected": "scoring",
     "noise_properties": "noise",
+    "out_of_fold": "audit",
     "power_decay": "noise",
     "safe_noise_matrix": "noise",
     "uniform": "noise",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -84,17 +84,29 @@ def out_of_fold(
         Numbers from 0; no sample is predicted by a model that saw another one of its group.
     """
     folds = stratified_folds(ranks, n_folds, rng, groups)
-    n_folds = int(folds.max()) + 1
-    seeds = rng.integers(2**31, size=n_folds).tolist()
-    probabilities = np.empty((len(ranks), n_classes))
+    splits = [(np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(int(folds.max()) + 1)]
+    return predicted_by(fit_predict, splits, n_classes, rng=rng, n_jobs=n_jobs)
 
-    def fill(fold: int) -> None:
-        test = np.flatnonzero(folds == fold)
-        probabilities[test] = fit_predict(np.flatnonzero(folds != fold), test, seeds[fold])
+
+def predicted_by(
+    fit_predict: FitPredict,
+    splits: Sequence[tuple[Ints, Ints]],
+    n_classes: int,
+    *,
+    rng: np.random.Generator,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Class probabilities of every sample, each the test row of one of the pairs of training and test rows."""
+    seeds = rng.integers(2**31, size=len(splits)).tolist()
+    probabilities = np.empty((sum(len(test) for _, test in splits), n_classes))
+
+    def fill(split: int) -> None:
+        training, test = splits[split]
+        probabilities[test] = fit_predict(training, test, seeds[split])
 
     task_of = for_caller(fill)
-    with ThreadPoolExecutor(n_workers(n_jobs, n_folds)) as pool:
-        for task in [pool.submit(task_of, fold) for fold in range(n_folds)]:
+    with ThreadPoolExecutor(n_workers(n_jobs, len(splits))) as pool:
+        for task in [pool.submit(task_of, split) for split in range(len(splits))]:
             task.result()
     return probabilities
 

@@ -125,9 +125,11 @@ def ordered_classes(y: Any, classes: Sequence[Any] | NDArray[Any] | None = None)
     classes : sequence, optional
         The grades in order. Needed for text, as alphabetical order is not the order of grades.
     """
-    stated = classes if classes is not None else _stated_order(y)
-    if stated is not None:
-        return _as_classes(stated)
+    own = _stated_order(y)
+    if classes is not None:
+        return _as_classes(classes) if own is None else _in_order_of(own, _as_classes(classes))
+    if own is not None:
+        return _as_classes(own)
     column = as_column("y", y)
     try:
         found = np.unique(column)
@@ -236,6 +238,15 @@ def _verifier_matrices(noise: Any, n_verified: int, n_classes: int) -> Floats:
         raise complain("noise of the verified labels", f"have one matrix, or one for each of {n_verified}", len(noise))
     checked = np.stack([as_noise_matrix(one, n_classes) for one in noise])
     return np.broadcast_to(checked, (n_verified, n_classes, n_classes))
+
+
+def _in_order_of(own: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """`classes`, which may name more or fewer grades than an ordered categorical, but not in another order."""
+    ranks = {label: rank for rank, label in enumerate(own.tolist())}
+    shared = [ranks[label] for label in classes.tolist() if label in ranks]
+    if shared != sorted(shared):
+        raise complain("classes", f"keep the order of the categories of y, {own.tolist()}", classes.tolist())
+    return classes
 
 
 def _as_classes(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ordinoise.audit.contributions import Contributions as Contributions
     from ordinoise.audit.contributions import column_contributions as column_contributions
     from ordinoise.audit.count import WrongCount as WrongCount
+    from ordinoise.audit.folds import out_of_fold as out_of_fold
     from ordinoise.audit.graders import GraderEffect as GraderEffect
     from ordinoise.audit.graders import GraderEffects as GraderEffects
     from ordinoise.audit.graders import grader_effects as grader_effects
@@ -31,6 +32,7 @@ _ORIGINS = {
     "find_label_issues": "search",
     "grader_effects": "graders",
     "issues_from_probabilities": "search",
+    "out_of_fold": "folds",
     "similar_rows": "neighbors",
     "SpotCheck": "certificate",
     "spot_check": "certificate",

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ordinoise._frames import frame_of
+from ordinoise._frames import as_native, frame_of
 from ordinoise._validation import (
     Floats,
     Ints,
@@ -24,7 +24,7 @@ from ordinoise._validation import (
     complain,
 )
 from ordinoise.audit.count import WrongCount, verified_count, wrong_by_rate, wrong_count
-from ordinoise.audit.folds import noise_prefix, out_of_fold_probabilities
+from ordinoise.audit.folds import as_table, noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.issues import LabelIssues, issues_from, library_of
 from ordinoise.audit.posterior import RANKINGS, PosteriorModel, calibrated, is_believed, likelihood_of
 from ordinoise.classifiers import OrdinalClassifier
@@ -124,6 +124,7 @@ def find_label_issues(
         "confidence": confidence,
         "groups": groups,
     }
+    X = as_native(X) if estimator is None else as_table(X)
     if estimator is None:
         model = OrdinalClassifier(
             noise=noise, classes=classes, n_jobs=n_jobs, random_state=random_state, verbose=verbose
@@ -139,8 +140,7 @@ def find_label_issues(
         raise complain("trusted", "be None with an estimator of your own", "labels")
     ordered = ordered_classes(y, classes)
     recorded = ranks_of("y", y, ordered)
-    table = X if hasattr(X, "shape") else np.asarray(X)
-    as_same_length("y", len(recorded), "X", table.shape[0])
+    as_same_length("y", len(recorded), "X", X.shape[0])
     n_folds = as_count("n_folds", n_folds, 2)
     if len(recorded) < n_folds:
         raise complain("n_folds", f"be at most the number of samples ({len(recorded)})", n_folds)
@@ -152,13 +152,13 @@ def find_label_issues(
     of = "recorded" if noise_prefix(estimator) is None else "true"
     known, matrix = noise, np.eye(len(ordered))
     if of == "true" or not (isinstance(noise, str) and noise == "estimate"):
-        known, _ = resolve_noise(noise, _numbers(table), recorded, len(ordered), None, seed, groups=together)
+        known, _ = resolve_noise(noise, _numbers(X), recorded, len(ordered), None, seed, groups=together)
         matrix = known.matrix
         _refuse_impossible(recorded, matrix, ordered)
     # Otherwise the probabilities of a model that knows no noise are what the noise is estimated from.
-    probabilities = out_of_fold_probabilities(estimator, table, recorded, matrix, n_folds, rng, n_jobs, together)
+    probabilities = out_of_fold_probabilities(estimator, X, recorded, matrix, n_folds, rng, n_jobs, together)
     found = issues_from_probabilities(probabilities, y, known, of=of, classes=ordered, random_state=seed, **options)
-    return replace(found, library=library_of(table))
+    return replace(found, library=library_of(X))
 
 
 @one_blas_thread()

@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from ordinoise._frames import as_native
 from ordinoise._validation import Floats, Ints, as_same_length, complain
+from ordinoise.classifiers._recoding import Labels, labels_outside, refuse_recoded
 from ordinoise.classifiers.card import ModelCard, card_scores, model_card, training_facts
 from ordinoise.classifiers.saving import (
     DAMAGE,
@@ -53,6 +54,12 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
     set_calibration_: SetCalibration | None
     training_facts_: dict[str, Any]
     evaluation_: Evaluation | None = None
+    _labels_outside: Labels = ()
+
+    def __sklearn_clone__(self) -> Self:
+        model: Self = super().__sklearn_clone__()
+        model._labels_outside = labels_outside(self._labels_outside)
+        return model
 
     @property
     def noise_matrix_(self) -> Floats:
@@ -305,6 +312,7 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         if column.dtype.kind == "f" and not np.isfinite(column).all():
             raise complain("y", "not hold NaN or infinity", f"{column[~np.isfinite(column)][0]}")
         as_known_kind("y", column)
+        refuse_recoded(column, self._labels_outside, classes)
         check_classification_targets(column)
         y = column if getattr(y, "ndim", 1) == 2 else y  # it was warned of once
         ordered = ordered_classes(y, classes)

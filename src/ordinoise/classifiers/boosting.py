@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from ordinoise._frames import as_native
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_generator, as_number, complain
 from ordinoise.classifiers._lightgbm import trained_by_lightgbm
 from ordinoise.classifiers._table_base import TableClassifierBase
@@ -160,6 +161,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
             Rows of one group (a patient, a query, an item with several labels) are held out together, wherever rows
             are held out.
         """
+        X = as_native(X)
         features = self._checked_features(X, reset=True)
         classes, ranks = self._checked_labels(y, features.shape[0], self.classes)
         as_decision(self.decision, len(classes))

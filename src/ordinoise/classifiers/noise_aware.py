@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ordinoise._frames import as_native
 from ordinoise._validation import Floats, Ints, as_count, as_generator, as_number, complain
 from ordinoise.classifiers.base import OrdinalClassifierBase
 from ordinoise.classifiers.saving import Arrays
@@ -129,6 +130,7 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
             are held out.
         """
         self._check_estimator()
+        X = as_native(X)
         with one_sentence(X):
             validate_data(self, X, skip_check_array=True)
             (X,) = indexable(X)
@@ -154,6 +156,7 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class, shape (n_samples, n_classes)."""
         check_is_fitted(self, "estimator_")
+        X = as_native(X)
         _check_feature_names(self, X, reset=False)
         return with_every_class(self.estimator_.predict_proba(X), self.estimator_.classes_, len(self.classes_))
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ordinoise._frames import as_native
 from ordinoise._validation import Floats, Ints, as_choice, as_generator, as_same_length
 from ordinoise.classifiers._table_base import TableClassifierBase
 from ordinoise.classifiers.blend.coding import TableCoding
@@ -271,6 +272,7 @@ class OrdinalClassifier(TableClassifierBase):
         self, X: Any, y: Any, sample_weight: Any, raters: Any, trusted: Any, groups: Any, items: Any
     ) -> tuple[TrainingData, Ints]:
         """The checked rows with positive weight, and their numbers."""
+        X = as_native(X)
         features = self._checked_features(X, reset=True)
         self.classes_, ranks = self._checked_labels(y, features.shape[0], self.classes)
         as_choice("learner", self.learner, LEARNERS)
@@ -371,6 +373,7 @@ class OrdinalClassifier(TableClassifierBase):
 
     def table_of(self, X: Any) -> Table:
         """New rows as the fitted models read them."""
+        X = as_native(X)
         return self.blend_.coding.table(X, self._checked_features(X, reset=False))
 
     def _add_to_onnx(self, graph: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples
 
+from ordinoise._frames import as_native
 from ordinoise._validation import Floats, Ints, as_generator, as_number, as_same_length, complain
 from ordinoise._warning import warn_caller
 from ordinoise.labels import as_groups, ordered_classes, ranks_of
@@ -50,6 +51,7 @@ class NoiseEstimator(BaseEstimator, ABC):
             Rows of one group (a patient, a query, an item with several labels) are held out together, and drawn
             together for the intervals where rows are drawn.
         """
+        X = as_native(X)
         confidence = as_number("confidence", self.confidence, 0.5, 0.9999)
         self.classes_ = ordered_classes(y, self.classes)
         if len(self.classes_) < 2:
