@@ -73,6 +73,10 @@ class Estimate:
         """Half the distance between the ends."""
         return (self.high - self.low) / 2
 
+    def excludes(self, number: float) -> bool:
+        """Whether the interval leaves out this number."""
+        return self.low > number or self.high < number
+
     def times(self, factor: float) -> Estimate:
         """The estimate of so many times the number: of a count for a share, of a share for a count."""
         low, high = sorted(factor * end for end in self.ends)

@@ -37,9 +37,15 @@ NEXT = "of the next {n_next} suspects at most {most} are wrong"
 SHIFT = "{grader} grades {size} {way} than the others on comparable rows ({ends})"
 NOT_BY_LOT = (
     "rows were not given out at random: those of {grader} are expected at grade {expected}{unit}, the others' at "
-    "{others}; if reasons that no column shows weigh as much as those that do, {ends}"
+    "{others}. If reasons that no column shows weigh as much as those that do, {ends}"
 )
 SPREAD = "grades of {grader} scatter {times} times as much around what the columns tell ({ends})"
+GRADERS = "{n_differing} of {n_graders} graders clearly grade higher or lower than the others on comparable rows"
+STILL_DIFFERING = (
+    "; rows were not given out at random: if reasons that no column shows weigh as much as those that do, {n_still} "
+    "still do"
+)
+UNKNOWN_GRADERS = "; too few rows to tell of {n_unknown} more"
 NO_SHIFT = "no grader clearly grades higher or lower than the others on comparable rows"
 TOO_FEW_OF_A_GRADER = "too few rows to tell: {graders}"
 UNSEEN = (

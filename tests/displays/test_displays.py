@@ -12,10 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ordinoise import Noise, OrdinalMLPClassifier, RepeatedLabels, adjacent, corrupt, inverse_decay
-from ordinoise.audit import issues_from_probabilities
+from ordinoise import Noise, OrdinalClassifier, OrdinalMLPClassifier, RepeatedLabels, adjacent, corrupt, inverse_decay
+from ordinoise.audit import grader_effects, issues_from_probabilities
 from ordinoise.datasets import synthetic
-from ordinoise.displays import LabelIssuesDisplay, NoiseMatrixDisplay, RatersDisplay, ReliabilityDisplay
+from ordinoise.displays import GradersDisplay, LabelIssuesDisplay, NoiseMatrixDisplay, RatersDisplay, ReliabilityDisplay
 from ordinoise.scoring.reliability import reliability_curve
 
 NOISE = adjacent(4, up=0.2, down=0.1)
@@ -164,3 +164,24 @@ def test_without_matplotlib_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) 
         ImportError, match=r"^displays need matplotlib, which is not installed: pip install matplotlib$"
     ):
         NoiseMatrixDisplay(NOISE).plot()
+
+
+def test_graders_are_drawn_in_order_with_those_of_the_most_rows() -> None:
+    rng = np.random.default_rng(0)
+    who, x = rng.choice(4, p=[0.5, 0.3, 0.19, 0.01], size=600), rng.normal(size=(600, 1))
+    table = np.full((600, 4), 0.25)
+    labels = np.clip(rng.integers(4, size=600) + 2 * (who == 1), 0, 3)
+    effects = grader_effects(table, labels, who, x)
+    display = GradersDisplay(effects).plot()
+    names = [effect.grader for effect in effects if effect.shift is not None]
+    assert [text.get_text() for text in display.ax_.get_yticklabels()] == [str(name) for name in names]
+    assert 3 not in names
+    few = GradersDisplay.from_predictions(labels, table, who, x, most=2)
+    assert {text.get_text() for text in few.ax_.get_yticklabels()} == {"0", "1"}
+    model = OrdinalClassifier("mlp", noise=None, random_state=0).fit(x, labels)
+    drawn = GradersDisplay.from_estimator(model, x, labels, who)
+    assert drawn.effects[1].differs
+    with pytest.raises(ValueError, match="effects must be what grader_effects returns, got int"):
+        GradersDisplay(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="estimator must be a fitted OrdinalClassifier, got str"):
+        GradersDisplay.from_estimator("x", x, labels, who)

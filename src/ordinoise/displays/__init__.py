@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from ordinoise._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ordinoise.displays.graders import GradersDisplay as GradersDisplay
     from ordinoise.displays.label_issues import LabelIssuesDisplay as LabelIssuesDisplay
     from ordinoise.displays.noise_matrix import NoiseMatrixDisplay as NoiseMatrixDisplay
     from ordinoise.displays.raters import RatersDisplay as RatersDisplay
     from ordinoise.displays.reliability import ReliabilityDisplay as ReliabilityDisplay
 
 _ORIGINS = {
+    "GradersDisplay": "graders",
     "LabelIssuesDisplay": "label_issues",
     "NoiseMatrixDisplay": "noise_matrix",
     "RatersDisplay": "raters",

@@ -118,6 +118,14 @@ def show_suspects(screen: Console, record: AuditRecord) -> None:
     screen.print(rich_table(TextTable(title, columns[:n_columns], shown, (note,))))
 
 
+def show_graders(screen: Console, record: AuditRecord) -> None:
+    """Print how many graders differ, and what stays unseen; nothing unless a column says who graded."""
+    if record.graders is not None:
+        bold, more = record.graders.headline
+        say(screen, more, bold=bold)
+        say(screen, record.graders.closing[-1])
+
+
 def chance_words(chance: float | None) -> str:
     """A chance as a percentage; a dash where nobody knows it."""
     return NOTHING if chance is None else percent(chance)

@@ -39,7 +39,7 @@ def audit(
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
     from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
-    from ordinoise.app.cli._findings import print_record, show_noise, show_suspects
+    from ordinoise.app.cli._findings import print_record, show_graders, show_noise, show_suspects
     from ordinoise.app.cli._parts import refuse_scheduler
 
     refuse_existing("out", out)
@@ -71,6 +71,7 @@ def audit(
     screen = console()
     show_noise(screen, record)
     show_suspects(screen, record)
+    show_graders(screen, record)
     for one in record.oddities:
         say(screen, f" {one.sentence}", bold="Also:")
     screen.print()

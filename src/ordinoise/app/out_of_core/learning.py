@@ -268,7 +268,7 @@ def check_options(request: Request) -> None:
     is_other = request.learner not in ("auto", "boosting")
     refuse_in_parts(
         learner=request.learner if is_other else None, embeddings=request.embeddings, text_model=request.text_model,
-        item=request.item, text=", ".join(request.text), image=", ".join(request.image),
+        item=request.item, grader=request.grader, text=", ".join(request.text), image=", ".join(request.image),
     )  # fmt: skip
 
 

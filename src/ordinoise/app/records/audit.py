@@ -15,6 +15,7 @@ from ordinoise.app.records.history import Repeat, Round, Settled
 from ordinoise.app.records.stored import Envelope, read_stored, write_stored
 from ordinoise.app.records.subject import Subject
 from ordinoise.audit.certificate import SpotCheck
+from ordinoise.audit.graders.record import GraderEffects
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.estimate import Estimate
 from ordinoise.finding import Finding, finding_of
@@ -168,6 +169,8 @@ class AuditRecord(Subject):
         Rows that reviewers graded twice, blind.
     settled_wrong : float
         Expected number of settled grades that are wrong themselves, by the errors that the repeats show.
+    graders : GraderEffects or None
+        Who grades higher or lower than the others on comparable rows; None unless a column says who graded.
     """
 
     n_rows: int
@@ -190,6 +193,7 @@ class AuditRecord(Subject):
     n_next: int | None = None
     count_doubts: tuple[str, ...] = ()
     design_effect: float = 1.0
+    graders: GraderEffects | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -18,6 +18,7 @@ from ordinoise.app.report import charts
 from ordinoise.app.report.action import baseline_of, steps_of
 from ordinoise.app.report.axis import ScoreAxis, score_axis, unreachable
 from ordinoise.app.report.certainty import certainty_of
+from ordinoise.app.report.graders import grader_section
 from ordinoise.app.report.matrix import directions_of
 from ordinoise.app.report.sentences import (
     directions_in_words,
@@ -54,6 +55,7 @@ SECTIONS = {
     "now": "What to do now",
     "suspects": "Most suspicious rows",
     "oddities": "What else deserves a look",
+    "graders": "Who grades higher or lower?",
     "directions": "Too low or too high?",
     "matrix": "How grades are recorded",
     "certainty": "How certain is this?",
@@ -111,7 +113,10 @@ class Findings:
 def sections_of(record: AuditRecord) -> dict[str, str]:
     """Names and titles of the sections that have contents."""
     has_matrix = record.finding.shows_matrix
-    contents = {"progress": record.rounds, "oddities": record.oddities, "directions": has_matrix, "matrix": has_matrix}
+    contents = {
+        "progress": record.rounds, "oddities": record.oddities, "graders": record.graders is not None,
+        "directions": has_matrix, "matrix": has_matrix,
+    }  # fmt: skip
     return {name: title for name, title in SECTIONS.items() if contents.get(name, True)}
 
 
@@ -151,6 +156,7 @@ def contents_of(findings: Findings) -> dict[str, Any]:
         "progress": progress_lines(record),
         "steps": steps_of(record, findings.folder, findings.options),
         "oddity_titles": ODDITIES,
+        "graders": grader_section(record.graders),
         "baseline": baseline,
         "settings": shown_settings(record.settings),
         "most_columns": MOST_COLUMNS,

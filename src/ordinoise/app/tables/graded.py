@@ -19,6 +19,7 @@ from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.roles import ColumnRoles
 from ordinoise.app.tables.target import Classes, graded_rows
+from ordinoise.audit.graders.effects import check_graders
 from ordinoise.columns.features import features_of, findings_of
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.inference import as_text, nameless
@@ -52,8 +53,9 @@ class GradedTable:
         SHA-256 of the file.
     cautions : tuple of str
         Sentences on columns that should perhaps not be features, each with what to do.
-    items, raters, groups : text array of shape (n_graded,) or None
-        What each row is a grade of, who gave it, and what it belongs to, if columns were named for them.
+    items, raters, groups, graders : text array of shape (n_graded,) or None
+        What each row is a grade of, who gave it, what it belongs to, and who gave its one grade ("" where nobody is
+        named), if columns were named for them.
     embedded : tuple of str
         Features that come from a file of embeddings or a model of the texts.
     ungraded : polars.DataFrame
@@ -76,6 +78,7 @@ class GradedTable:
     items: NDArray[Any] | None = None
     raters: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
+    graders: NDArray[Any] | None = None
     embedded: tuple[str, ...] = ()
     ungraded: pl.DataFrame = field(default_factory=pl.DataFrame)
     reading: Reading = BY_RULES
@@ -173,22 +176,27 @@ def graded_frame(
     made = pl.DataFrame([*made.get_columns(), *vectors.get_columns()])
     others = made[np.setdiff1d(np.arange(frame.height), rows)]
     made = made if len(rows) == frame.height else made[rows]
-    messages = tuple(_messages(columns, frame.height - len(rows)))
+    messages = tuple(_messages(columns, frame.height - len(rows), names.get("grader")))
     if opened.note:
         messages = (f"{opened.note}.", *messages)
     if is_doubtful:
         messages = (f"the names of the columns look like a row of data; {NO_HEADER}.", *messages)
     table = GradedTable(
         Path(path), frame, target, classes, columns, rows, labels, made, messages, opened.digest, (),
-        names.get("item"), names.get("rater"), names.get("group"), tuple(vectors.columns), others, opened.reading,
+        names.get("item"), names.get("rater"), names.get("group"), names.get("grader"), tuple(vectors.columns),
+        others, opened.reading,
     )  # fmt: skip
     check_no_copy(table)
     return replace(table, cautions=cautions(table))
 
 
 def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[Any]:
-    """The names in a column of some rows; refuses missing ones."""
+    """The names in a column of some rows; refuses missing ones, except of graders, and fewer than two graders."""
     texts = as_text(nameless(frame.get_column(as_column(option, name, frame.columns))))[rows].str.strip_chars()
+    if option == "grader":
+        names = np.array(texts.fill_null("").to_list())
+        check_graders(np.unique(names[names != ""]).size, "grader")
+        return names
     if texts.null_count():
         row = int(rows[texts.is_null().arg_true().item(0)])
         got = f"a missing cell of {name!r} in row {row}"
@@ -224,9 +232,13 @@ def _check_features(frame: pl.DataFrame, columns: Sequence[ColumnFindings], rows
         )
 
 
-def _messages(columns: Sequence[ColumnFindings], n_ungraded: int) -> Iterator[str]:
+def _messages(columns: Sequence[ColumnFindings], n_ungraded: int, graders: NDArray[Any] | None) -> Iterator[str]:
     if n_ungraded:
         yield f"{n_ungraded} row{'s' * (n_ungraded > 1)} without a grade {'are' if n_ungraded > 1 else 'is'} ignored."
+    n_unnamed = 0 if graders is None else int((graders == "").sum())
+    if n_unnamed:
+        rows = f"{n_unnamed} row{'s' * (n_unnamed > 1)}"
+        yield f"{rows} without a grader {'are' if n_unnamed > 1 else 'is'} left out where graders are compared."
     for column in columns:
         if column.role == "ignored":
             yield f"column {column.name!r} is ignored: {column.note}."

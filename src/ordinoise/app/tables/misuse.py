@@ -23,7 +23,24 @@ if TYPE_CHECKING:
 
 # Words for people and things that are told apart by name. A column so named is one of names only if it also has many
 # different values, most of them in several rows or each in one.
-RATER_WORDS = ("rater", "worker", "annotator", "reader", "judge", "grader", "labeler", "labeller", "coder", "assessor")
+RATER_WORDS = (
+    "rater",
+    "worker",
+    "annotator",
+    "reader",
+    "judge",
+    "grader",
+    "labeler",
+    "labeller",
+    "coder",
+    "assessor",
+    "clerk",
+    "examiner",
+    "inspector",
+    "scorer",
+    "reviewer",
+    "evaluator",
+)
 ITEM_WORDS = ("item", "task", "doc", "document", "image", "example", "sample", "question", "hit")
 GROUP_WORDS = ("patient", "subject", "query", "qid", "customer", "user", "scan", "session", "client", "person")
 NUMBER_WORDS = ("n", "num", "number", "count", "mean", "share", "size", "age")  # it counts or measures them
@@ -75,20 +92,35 @@ def cautions(table: GradedTable) -> tuple[str, ...]:
 def _of_names(table: GradedTable, names: Sequence[ColumnFindings]) -> Iterator[str]:
     """Sentences on columns that name people or things."""
     raters, items = ([one.name for one in names if _has_word(one.name, words)] for words in (RATER_WORDS, ITEM_WORDS))
-    if raters:
-        columns = f"--item {(items or ['ITEM'])[0]} --rater {raters[0]}"
+    # A column that tells things apart may have been left out as an identifier already.
+    repeated = [one.name for one in table.columns if _has_word(one.name, ITEM_WORDS) and _repeats(one, table)]
+    said: tuple[str, ...] = ()
+    if raters and not repeated and table.graders is None:
+        said = (raters[0],)
         yield (
-            f"{listed([*items, *raters])} would be features, but look like names; if every row is one person's grade, "
+            f"column {raters[0]!r} would be a feature, but looks like the names of who graded; --grader {raters[0]} "
+            "leaves it out and compares them on comparable rows; if some items have several grades, use: "
+            f"ordinoise raters {table.path.name} --item ITEM --rater {raters[0]} --grade {table.target}"
+        )
+    elif raters and repeated:
+        said, columns = (*items, *raters), f"--item {repeated[0]} --rater {raters[0]}"
+        yield (
+            f"{listed(said)} would be features, but look like names; if every row is one person's grade, "
             f"use: ordinoise raters {table.path.name} {columns} --grade {table.target}; "
             f"or add {columns} to this command"
         )
     for column in names:
-        if not raters or column.name not in (*items, *raters):
+        if column.name not in said:
             what = f"column {column.name!r} would be a feature, but looks like a name"
             together = (
                 f"--group {column.name} keeps its rows together, " if column.n_distinct < table.frame.height else ""
             )
             yield f"{what} ({column.n_distinct:,} different values); {together}--ignore {column.name} skips it"
+
+
+def _repeats(column: ColumnFindings, table: GradedTable) -> bool:
+    """Whether many values of a column stand in several rows."""
+    return MANY_NAMES <= column.n_distinct <= table.frame.height / REPEATED
 
 
 def _of_graders(table: GradedTable, names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from ordinoise.app.tables.label_studio import Exported, exported_grades, is_json
 from ordinoise.app.tables.reader import read_opened
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.columns.inference import as_text, nameless
-from ordinoise.columns.names import as_column
+from ordinoise.columns.names import as_column, listed
 
 GRADE = "grade"
 """Name of the grades where no column has one."""
@@ -93,6 +93,8 @@ def long_ratings(
     raters = None if rater is None else np.array(_stripped(kept.get_column(rater)).to_list())
     messages = _skipped(frame.height - complete.height, "name") + _skipped(complete.height - len(rows), "grade")
     cells = _cells_per_item(kept.drop(*named, grade), of_item, len(items))
+    if rater is not None and len(items) == len(of_item):
+        messages += (_of_one_grade(path, grade, rater, cells.columns),)
     return RatingsTable(path, digest, grade, item, classes, items, of_item, raters, labels, cells, messages)
 
 
@@ -144,6 +146,19 @@ def exported_ratings(
 
 
 __all__ = ["RatingsTable", "exported_ratings", "is_json", "long_ratings", "wide_ratings"]
+
+
+def _of_one_grade(path: Path, grade: str, rater: str, columns: Sequence[str]) -> str:
+    """What to use where no item has two grades."""
+    needed = (
+        f"by the columns that describe the items ({listed(columns)})"
+        if columns
+        else ("by columns that describe the items, of which the file has none")
+    )
+    return (
+        f"every item has one grade; ordinoise audit {path.name} --target {grade} --grader {rater} compares who gave "
+        f"them on comparable rows, {needed}."
+    )
 
 
 def _check_different(names: dict[str, str]) -> None:

@@ -29,9 +29,9 @@ class ColumnRoles:
         Columns of free text, whatever their cells look like.
     image : collection of str
         Columns that name pictures, whatever their cells look like.
-    item, rater, group : str, optional
-        Columns that name what a row is a grade of, who gave it, and what it belongs to; none of them is a feature, nor
-        are columns that differ between the grades of an item.
+    item, rater, group, grader : str, optional
+        Columns that name what a row is a grade of, who gave it, what it belongs to, and who gave the one grade of a
+        row; none of them is a feature, nor are columns that differ between the grades of an item.
     """
 
     target: str
@@ -42,11 +42,12 @@ class ColumnRoles:
     item: str | None = None
     rater: str | None = None
     group: str | None = None
+    grader: str | None = None
 
     @property
     def ids(self) -> dict[str, str]:
         """The columns of names by their option, those that were named."""
-        named = {"item": self.item, "rater": self.rater, "group": self.group}
+        named = {"item": self.item, "rater": self.rater, "group": self.group, "grader": self.grader}
         return {option: name for option, name in named.items() if name is not None}
 
     @property

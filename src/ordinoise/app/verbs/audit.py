@@ -128,6 +128,7 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: His
         spot_check=history.spot_check,
         repeats=history.repeats,
         settled_wrong=found.settled_wrong,
+        graders=found.graders,
     )
 
 

@@ -17,7 +17,7 @@ from ordinoise.app.rounds.training import of_recorded, training_rows
 from ordinoise.app.tables import GradedTable, graded_table
 from ordinoise.app.verbs.doubt_warnings import without_doubt_warnings
 from ordinoise.app.verbs.request import Request
-from ordinoise.audit import LabelIssues, issues_from_probabilities
+from ordinoise.audit import GraderEffects, LabelIssues, grader_effects, issues_from_probabilities
 from ordinoise.audit.posterior import RANKINGS
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.table import Table
@@ -116,6 +116,19 @@ class FileAudit:
             groups=self.table.groups,
             recorded_probabilities=self.graded,
         )
+
+    @cached_property
+    def graders(self) -> GraderEffects | None:
+        """Who grades higher or lower on comparable rows; None unless a column says who graded."""
+        names, groups = self.table.graders, self.table.groups
+        if names is None:
+            return None
+        known = np.flatnonzero(names != "")
+        return grader_effects(
+            self.graded[known], self.table.labels[known], names[known], self.graded_rows.rows(known),
+            groups=None if groups is None else groups[known], classes=self.model.classes_,
+            random_state=self.request.seed,
+        )  # fmt: skip
 
     @property
     def settled_wrong(self) -> float:
@@ -242,6 +255,9 @@ def check_request(request: Request) -> None:
     as_choice("decision", request.decision, RULES)
     as_choice("answer", request.answer, ("auto", *ANSWERS))
     as_choice("rank-by", request.rank_by, RANKINGS)
+    if request.grader is not None and request.item is not None:
+        advice = "name who gave the grades of an item with --rater"
+        raise complain("grader", "be left out where items have several grades", repr(request.grader), advice)
     if request.prior_rate is not None:
         as_number("prior-rate", request.prior_rate, 0.0, 0.99, open_low=True)
     as_count("seed", request.seed, 0)

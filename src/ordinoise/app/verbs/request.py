@@ -89,6 +89,9 @@ class Request(GradedFile):
         Column that names who gave each grade; not a feature.
     group
         Column whose rows belong together, such as those of a patient or a query; they are held out together.
+    grader
+        Column that names who gave the one grade of each row: a person, a branch, a device. It is no feature; the report
+        says who grades higher or lower than the others on comparable rows.
     learner
         auto, mlp, boosting or blend.
     noise
@@ -119,6 +122,7 @@ class Request(GradedFile):
     item: str | None = None
     rater: str | None = None
     group: str | None = None
+    grader: str | None = None
     learner: str = "auto"
     noise: str = "estimate"
     answer: str = "auto"

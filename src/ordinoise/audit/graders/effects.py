@@ -120,11 +120,7 @@ def grader_effects(
     also = None if contrast is None else _flags(contrast, len(ranks))
     kept = np.flatnonzero(weights)
     present, who = np.unique(who[kept], return_inverse=True)
-    if len(present) < 2:
-        raise complain("graders", "hold at least 2 graders, to be compared with each other", len(present))
-    if len(present) > MOST_GRADERS:
-        advice = "name a column of fewer, such as that of their teams"
-        raise complain("graders", f"hold at most {MOST_GRADERS:,} graders", f"{len(present):,}", advice)
+    check_graders(len(present))
     if together is not None:
         together = together[kept]
     rows = Rows.of(table[kept], ranks[kept], who, weights[kept], together)
@@ -135,6 +131,15 @@ def grader_effects(
     moments = Moments.of(blocks, rows.precision, sides, rows.weights)
     scale = [int(grade) if isinstance(grade, float) and grade.is_integer() else grade for grade in ordered.tolist()]
     return _effects(rows, moments, [names[at] for at in present], level, first_of_consecutive(scale))
+
+
+def check_graders(n_graders: int, argument: str = "graders") -> None:
+    """Refuse fewer graders than can be compared, and more than can be compared in reasonable time."""
+    if n_graders < 2:
+        raise complain(argument, "hold at least 2 graders, to be compared with each other", n_graders)
+    if n_graders > MOST_GRADERS:
+        advice = "name a column of fewer, such as that of their teams"
+        raise complain(argument, f"hold at most {MOST_GRADERS:,} graders", f"{n_graders:,}", advice)
 
 
 def _of_model(model: Any, features: Any, noise: Any, classes: Any) -> tuple[Any, Any, Any, Any]:

@@ -61,7 +61,7 @@ class GraderEffect:
     @property
     def differs(self) -> bool:
         """Whether the interval of the shift leaves out zero."""
-        return self.shift is not None and (self.shift.low > 0 or self.shift.high < 0)
+        return self.shift is not None and self.shift.excludes(0)
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,16 @@ class GraderEffects:
         return [*found, *self.closing]
 
     @property
+    def headline(self) -> tuple[str, str]:
+        """How many differ, in two parts: the finding itself, which can be set in bold, and the rest."""
+        differing, n_known = self.differing, len(self.effects) - len(self.unknown)
+        head = finding.GRADERS.format(n_differing=len(differing), n_graders=n_known)
+        still = [one.second_range for one in differing if one.second_range is not None and one.second_range.excludes(0)]
+        more = "" if self.is_by_lot or not differing else finding.STILL_DIFFERING.format(n_still=len(still))
+        more += finding.UNKNOWN_GRADERS.format(n_unknown=len(self.unknown)) if self.unknown else ""
+        return head, f"{more}."
+
+    @property
     def closing(self) -> list[str]:
         """The sentences that end every account: who has too few rows, and what stays unseen."""
         few = [str(effect.grader) for effect in self.unknown]
@@ -141,7 +151,7 @@ class GraderEffects:
             )
             if effect.second_range is not None:
                 said.append(self._of_assignment(effect, name, f"{span(effect.second_range.times(sign), size)} {way}"))
-        if effect.spread is not None and (effect.spread.low > 1 or effect.spread.high < 1):
+        if effect.spread is not None and effect.spread.excludes(1):
             times = written(effect.spread.value, effect.spread)
             said.append(as_sentence(finding.SPREAD.format(grader=name, times=times, ends=span(effect.spread))))
         return said
