@@ -178,3 +178,10 @@ def test_the_decision_is_read_off_the_posterior(ratings: Ints) -> None:
     assert inside.mean() > 0.95
     np.testing.assert_array_equal(mode.consensus_[inside], likeliest[inside])
     np.testing.assert_array_equal(mode.confidence_[inside], mode.posterior_.max(axis=1)[inside])
+
+
+def test_another_seed_moves_next_to_no_grade_of_sparse_items() -> None:
+    """The final fit starts from no trial, whose parameters depend on what it hid."""
+    items, raters, labels, _ = perceiving(120, 60, 3)[0]
+    one, other = (quick(family="perception", random_state=seed).fit(items, raters, labels) for seed in (1, 2))
+    np.testing.assert_array_equal(one.posterior_, other.posterior_)

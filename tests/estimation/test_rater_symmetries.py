@@ -27,7 +27,7 @@ def test_the_order_of_ratings_does_not_matter(ratings: Ints) -> None:
 
 @pytest.mark.slow
 def test_renamed_items_and_raters_only_move_the_answer(ratings: Ints) -> None:
-    """Perception starts from a trial, which hides others of the renamed ratings: only the matrices are exact."""
+    """Renaming moves which ratings are hidden, and with them the weights; the fits themselves only change places."""
     items, raters, labels = from_wide(ratings)
     new_items, new_raters = np.random.default_rng(6).permutation(400), np.array(["d", "a", "e", "c", "b"])
     for family in ("matrices", "perception"):

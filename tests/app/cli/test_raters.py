@@ -63,8 +63,8 @@ def test_a_table_of_ratings_becomes_the_consensus_that_python_finds(made: Path) 
     assert found["item"].to_list() == names
     assert found["grade"].cast(pl.Int64).to_list() == model.consensus_.tolist()
     assert np.allclose(found["confidence"].cast(pl.Float64), model.confidence_, atol=1e-4)
-    first = zip(RATERS, given[0], strict=True)
-    assert found["given"].item(0) == ", ".join(f"{who}: {grade}" for who, grade in first if grade)
+    first = sorted(zip(RATERS, given[0], strict=True))
+    assert found["given"].item(0).removeprefix("'") == ", ".join(f"{who}: {grade}" for who, grade in first if grade)
     assert found["lowest"].cast(pl.Int64).to_list() == [min(row[row > 0]) for row in given]
     assert found["highest"].cast(pl.Int64).to_list() == [max(row) for row in given]
 
@@ -102,7 +102,7 @@ def test_without_names_there_is_one_entry_for_all_raters_and_few_items_can_be_ke
     assert [line["rater"] for line in done.json["raters"]] == ["all"]
     found = _consensus(folder / "raters")
     assert found["item"].to_list() == [str(row) for row in range(N_ITEMS)]
-    assert found["given"].item(0) == ", ".join(str(grade) for grade in drawn(N_ITEMS)[2][0] if grade)
+    assert found["given"].item(0) == ", ".join(str(grade) for grade in sorted(drawn(N_ITEMS)[2][0]) if grade)
 
 
 @pytest.mark.slow

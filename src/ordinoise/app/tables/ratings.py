@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +38,9 @@ class RatingsTable:
     classes : tuple of int or tuple of str
         Grades from lowest to highest.
     items : tuple of str
-        Names of the items, in the order of the file.
+        Names of the items in order, numbers as numbers, so that nothing depends on the order of the file.
     of_item : int array of shape (n_ratings,)
-        Position of each rating's item in `items`.
+        Position of each rating's item in `items`; ratings are sorted by it, then by rater and grade.
     raters : text array of shape (n_ratings,) or None
         Who gave each rating; None if it is not known.
     labels : array of shape (n_ratings,)
@@ -71,6 +71,21 @@ class RatingsTable:
         """Number of raters; 0 if they are not known."""
         return 0 if self.raters is None else len(np.unique(self.raters))
 
+    def in_order(self) -> RatingsTable:
+        """Sorted by item, rater and grade, whatever the order in the file."""
+        order = np.array(sorted(range(len(self.items)), key=lambda at: _sort_key(self.items[at])), dtype=np.int64)
+        of_item = np.argsort(order)[self.of_item]
+        rank = {grade: at for at, grade in enumerate(self.classes)}
+        ranks = np.array([rank[grade] for grade in self.labels.tolist()])
+        raters = np.zeros(len(ranks)) if self.raters is None else self.raters
+        ratings = np.lexsort((ranks, raters, of_item))
+        tasks = self.exported and replace(self.exported, tasks=tuple(self.exported.tasks[at] for at in order))
+        return replace(
+            self, items=tuple(self.items[at] for at in order), of_item=of_item[ratings], labels=self.labels[ratings],
+            raters=None if self.raters is None else self.raters[ratings],
+            cells=self.cells[order] if self.cells.width else self.cells, exported=tasks,
+        )  # fmt: skip
+
 
 def long_ratings(
     path: Path, item: str, rater: str | None, grade: str, order: Sequence[object] | str | None = None
@@ -95,7 +110,8 @@ def long_ratings(
     cells = _cells_per_item(kept.drop(*named, grade), of_item, len(items))
     if rater is not None and len(items) == len(of_item):
         messages += (_of_one_grade(path, grade, rater, cells.columns),)
-    return RatingsTable(path, digest, grade, item, classes, items, of_item, raters, labels, cells, messages)
+    found = RatingsTable(path, digest, grade, item, classes, items, of_item, raters, labels, cells, messages)
+    return found.in_order()
 
 
 def wide_ratings(
@@ -114,8 +130,6 @@ def wide_ratings(
     grades = pl.concat([nameless(as_text(frame.get_column(name))) for name in wide])
     classes, labels, rows = graded_rows(pl.DataFrame({GRADE: grades}), GRADE, order)
     number, column = rows % frame.height, rows // frame.height
-    order_of_file = np.lexsort((column, number))
-    number, column, labels = number[order_of_file], column[order_of_file], labels[order_of_file]
     graded = np.unique(number)
     raters = np.array(wide)[column] if is_named else None
     messages = _skipped(frame.height - len(graded), "grade")
@@ -123,7 +137,8 @@ def wide_ratings(
     cells = pl.DataFrame([as_text(one) for one in about.get_columns()])
     items = tuple(names[at] for at in graded.tolist())
     of_item = np.searchsorted(graded, number)
-    return RatingsTable(path, digest, GRADE, item, classes, items, of_item, raters, labels, cells, messages)
+    found = RatingsTable(path, digest, GRADE, item, classes, items, of_item, raters, labels, cells, messages)
+    return found.in_order()
 
 
 def exported_ratings(
@@ -140,9 +155,10 @@ def exported_ratings(
     messages = _skipped(tasks.height - len(graded), "grade")
     cells, of_item = tasks.drop("name")[graded.tolist()], np.searchsorted(graded, of_task)
     kept_tasks = Exported(exported.tag, exported.to_name, exported.kind, tuple(exported.tasks[at] for at in graded))
-    return RatingsTable(
+    found = RatingsTable(
         path, digest, exported.tag, item, classes, names, of_item, raters, labels, cells, messages, kept_tasks
     )
+    return found.in_order()
 
 
 __all__ = ["RatingsTable", "exported_ratings", "is_json", "long_ratings", "wide_ratings"]
@@ -191,6 +207,15 @@ def _stripped(column: pl.Series) -> pl.Series:
 
 def _all_present(columns: list[pl.Series]) -> NDArray[np.bool_]:
     return np.logical_and.reduce([column.is_not_null().to_numpy() for column in columns])
+
+
+def _sort_key(name: str) -> tuple[bool, float, str]:
+    """Numbers by their size, then texts."""
+    try:
+        number = float(name)
+    except ValueError:
+        return True, 0.0, name
+    return (False, number, name) if number == number else (True, 0.0, name)
 
 
 def _numbered(names: pl.Series) -> tuple[tuple[str, ...], Ints]:

@@ -51,7 +51,12 @@ def _ratings_refit(record: RatersRecord) -> Refit:
         table = read_ratings(request)
         before = {} if request.trusted is None else dict(zip(*verified_grades(request.trusted, table), strict=True))
         classes = {str(grade): grade for grade in table.classes}
-        known = before | {one.row: classes[one.grade] for one in settled}
+        # By name, as folders of earlier versions number the items otherwise.
+        names, number = (
+            {one.row: one.item for one in record.suspects},
+            {name: at for at, name in enumerate(table.items)},
+        )
+        known = before | {number[names[one.row]]: classes[one.grade] for one in settled}
         trusted = np.array(list(known), dtype=np.int64), np.array(list(known.values()))
         return RefitOutcome(record.noise, find_consensus(request, trusted=trusted).model.noise_, len(settled))
 

@@ -92,8 +92,9 @@ def fit_average(
         trials.append(_trial(ratings, fold == hidden, known, families, shrinkage, stop, rng, tick))
         shrinkage = trials[0].average.shrinkage
     weights = _weights(trials, families, rng)
-    votes, begin = Votes.of(ratings), trials[0].average.perception.parameters
-    whole = _fit(votes, known, families, trials[0].average.shrinkage, stop, begin, tick)
+    votes = Votes.of(ratings)
+    # Not from a trial's parameters, which depend on what it hid: the fit would stop before it has forgotten them.
+    whole = _fit(votes, known, families, trials[0].average.shrinkage, stop, None, tick)
     guessers, temperature = _guessers(trials, weights, votes.own_usage()), _temperature(trials, weights)
     found = {"weights": weights, "guessers": guessers, "temperature": temperature, "trials": tuple(trials)}
     return _mixture(replace(whole, **found), known)  # type: ignore[arg-type]
