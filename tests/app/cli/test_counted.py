@@ -34,7 +34,7 @@ def gate(folder: Path, most: float) -> tuple[int, str]:
 
 
 def test_a_number_is_told_only_when_a_random_sample_is_whole(folder: Path) -> None:
-    record, labels = read_record(folder / "audit"), pl.read_csv(folder / "audit" / "labels.csv")
+    record, labels = read_record(folder / "audit"), pl.read_csv(folder / "audit" / "labels.csv", separator=";")
     assert (record.stage, record.wrong) == ("nothing", None)
     assert not {"probability_wrong", "expected_distance"} & {*labels.columns}
     assert record.wrong_low is not None
@@ -66,7 +66,7 @@ def test_a_number_is_told_only_when_a_random_sample_is_whole(folder: Path) -> No
         "--jobs", "1", "--reviewed", folder / "audit", "--out", folder / "again",
     )  # fmt: skip
     assert again.code == 0, again.err
-    second, labels = read_record(folder / "again"), pl.read_csv(folder / "again" / "labels.csv")
+    second, labels = read_record(folder / "again"), pl.read_csv(folder / "again" / "labels.csv", separator=";")
     assert second.stage == "random"
     assert second.wrong is not None
     assert second.wrong_low is not None

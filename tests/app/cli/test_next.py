@@ -36,7 +36,7 @@ def test_next_takes_rows_that_are_not_settled_and_review_shows_them_first(folder
     assert not set(rows) & {one.row for one in record.settled}
     assert done.json["gains"] == sorted(done.json["gains"], reverse=True)
     with (folder / "two" / "next-1.csv").open() as file:
-        lines = list(csv.DictReader(file))
+        lines = list(csv.DictReader(file, delimiter=";"))
     assert [int(line["row"]) for line in lines] == rows
     assert "quality" not in lines[0]
     desk = ReviewDesk(folder / "two")

@@ -78,7 +78,7 @@ def test_an_audit_says_how_many_settled_grades_are_wrong_and_marks_added_ones(tm
     assert f"some {record.settled_wrong:.1f} of the {len(record.settled)} settled ones" in reviewer_words(record)
     agreed = reviewer_words(replace(record, repeats=tuple(one for one in repeats if not one.is_differing)))
     assert "0 differed: at most " in agreed
-    labels = pl.read_csv(tmp_path / "audit" / "labels.csv")
+    labels = pl.read_csv(tmp_path / "audit" / "labels.csv", separator=";")
     added = labels.filter(pl.col("settled") == "added")
     assert added["row"].to_list() == bare[:10]
     assert added["suggested"].to_list() == [GRADES[TRUE[row]] for row in bare[:10]]

@@ -38,7 +38,7 @@ def test_settled_rows_are_marked_in_the_labels_and_ranked_last(folder: Path) -> 
     second = read_record(folder / "two")
     settled = {one.row: one for one in second.settled}
     with (folder / "two" / "labels.csv").open() as file:
-        labels = {int(line["row"]): line for line in csv.DictReader(file)}
+        labels = {int(line["row"]): line for line in csv.DictReader(file, delimiter=";")}
     for row, line in labels.items():
         known = settled.get(row)
         assert line["settled"] == ("" if known is None else "fixed" if known.is_fixed else "confirmed")

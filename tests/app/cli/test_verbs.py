@@ -83,9 +83,9 @@ def test_an_audit_leaves_a_whole_folder(folder: Path) -> None:
 
 
 def test_every_label_is_in_the_list_and_the_suspects_come_with_their_rows(folder: Path) -> None:
-    labels = pl.read_csv(folder / "audit" / "labels.csv")
+    labels = pl.read_csv(folder / "audit" / "labels.csv", separator=";")
     assert sorted(labels["row"].to_list()) == list(range(240))
-    suspects = pl.read_csv(folder / "audit" / "suspects.csv")
+    suspects = pl.read_csv(folder / "audit" / "suspects.csv", separator=";")
     frame, _ = _table()
     first = suspects.row(0, named=True)
     assert first["name"] == frame["name"][first["row"]]

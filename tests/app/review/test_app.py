@@ -15,7 +15,7 @@ from ordinoise.app.records.audit import AuditRecord, write_record
 from ordinoise.app.records.history import Settled
 from ordinoise.app.review import RefitOutcome, open_decisions
 from ordinoise.app.review.desk import ReviewDesk
-from ordinoise.app.tables import delimiter_of, digest_of, read_stored, read_text, write_content, write_table
+from ordinoise.app.tables import Dialect, delimiter_of, digest_of, read_stored, read_text, write_content, write_table
 
 
 def test_the_overview_shows_record_and_states(client: Client, record: AuditRecord) -> None:
@@ -323,7 +323,7 @@ def test_a_file_of_any_kind_is_exported_as_it_is_with_its_types(tmp_path: Path, 
     decimal = pl.col("quality").cast(pl.Float64)
     table = read_text(tmp_path / "wine.csv").with_columns(decimal.cast(kind))
     source = tmp_path / f"other{suffix}"
-    write_table(table, source, delimiter=";")
+    write_table(table, source, dialect=Dialect(";"))
     spelling = {grade: str(float(grade)) for grade in record.classes}
     suspects = tuple(
         replace(suspect, cells=(*suspect.cells[:4], spelling[suspect.recorded], *suspect.cells[5:]))

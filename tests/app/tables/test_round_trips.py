@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ordinoise.app.tables import delimiter_of, read_table, read_text, write_table
+from ordinoise.app.tables import Dialect, delimiter_of, read_table, read_text, write_table
 from ordinoise.columns.inference import MISSING
 
 # Surrogates are no text, and a file with a null byte near its beginning is taken for a binary one.
@@ -33,7 +33,7 @@ def through_a_file(frame: pl.DataFrame, suffix: str, delimiter: str = ",") -> tu
     """The frame written and read back both ways."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{suffix}"
-        write_table(frame, path, delimiter=delimiter)
+        write_table(frame, path, dialect=Dialect(delimiter))
         if suffix in TEXT_SUFFIXES:
             # Cells like "a;b" down a whole file leave two answers open.
             assume(delimiter_of(path) == ("\t" if suffix == ".tsv" else delimiter))
@@ -118,7 +118,7 @@ def test_text_is_what_the_standard_library_wrote(rows: list[list[str]], quoting:
 @pytest.mark.parametrize("delimiter", [",", ";", "|", "\t", " "])
 def test_any_delimiter_writes_a_file_that_reads_back(tmp_path: Path, delimiter: str) -> None:
     frame = pl.DataFrame({"a": ["x, y", "z|;\t w", None], "b": [1, 2, 3]})
-    write_table(frame, tmp_path / "t.csv", delimiter=delimiter)
+    write_table(frame, tmp_path / "t.csv", dialect=Dialect(delimiter))
     assert read_table(tmp_path / "t.csv").equals(frame)
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ordinoise.app.tables import delimiter_of, read_table, read_text, write_table
+from ordinoise.app.tables import Dialect, delimiter_of, read_table, read_text, write_table
+from ordinoise.app.tables.reading import Reading
 
 Put = Callable[..., Path]
 FRAME = pl.DataFrame({"a": [1, None], "b": ["x", "y, z"]})
@@ -28,7 +29,7 @@ def test_the_suffix_names_the_format_and_nothing_else_is_left_in_the_folder(tmp_
 
 
 def test_the_delimiter_is_the_one_asked_for(tmp_path: Path) -> None:
-    write_table(FRAME, tmp_path / "out.csv", delimiter=";")
+    write_table(FRAME, tmp_path / "out.csv", dialect=Dialect(";"))
     assert delimiter_of(tmp_path / "out.csv") == ";"
 
 
@@ -86,7 +87,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(tmp_path: Path, suffix: str) 
 
 def test_a_delimiter_of_several_characters_is_refused_with_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"^delimiter must be a single character, got '::'$"):
-        write_table(FRAME, tmp_path / "out.csv", delimiter="::")
+        write_table(FRAME, tmp_path / "out.csv", dialect=Dialect("::"))
 
 
 RISKY = ["=1+2", "+cmd", "-x", "@SUM(1)", "\t=1", "\r=1", "-", "+-3", "-inf", "-1-2", "=5"]
@@ -126,3 +127,40 @@ def test_what_csv_cannot_hold_is_written_out(tmp_path: Path) -> None:
     expected = ("[1, 2]", "2 days, 0:00:00", "2024-01-31 12:00:00+00:00", "2024-01-31 12:00:00")
     assert read_text(tmp_path / "out.csv").row(0) == expected
     assert read_table(tmp_path / "out.csv").row(0)[2:] == (noon, noon.replace(tzinfo=None))
+
+
+GERMAN = Dialect(";", ",", "\r\n", mark=True, is_for_people=True)
+
+
+def test_a_table_is_written_in_the_dialect_of_a_file(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {"Süd": ["a;b", None], "x": [0.9891385160287993, 2e-6], "n": [12345678, 1], "y": [123456.7, None]}
+    )
+    write_table(GERMAN.shortened(frame), tmp_path / "out.csv", dialect=GERMAN)
+    lines = ["Süd;x;n;y", '"a;b";0,9891;12345678;123457,0', ";0,000002;1;", ""]
+    assert (tmp_path / "out.csv").read_bytes() == "\r\n".join(lines).encode("utf-8-sig")
+    back = read_text(tmp_path / "out.csv")
+    assert back["x"].to_list() == ["0,9891", "0,000002"]
+
+
+@pytest.mark.parametrize(
+    ("reading", "wanted"),
+    [
+        (Reading(), Dialect()),
+        (Reading(encoding="utf-8", delimiter=",", line_end="\n", decimal="."), Dialect()),
+        (Reading(encoding="utf-8", delimiter=",", line_end="\r"), Dialect()),
+        (Reading(encoding="cp1252", delimiter=";", line_end="\r\n", decimal=","), GERMAN),
+        (Reading(encoding="utf-16-le", mark=True, delimiter="\t"), Dialect("\t", mark=True, is_for_people=True)),
+        (Reading(encoding="utf-8", delimiter=",", line_end="\r\n"), Dialect(line_end="\r\n", is_for_people=True)),
+        (Reading(sheet="Kredite", decimal=","), GERMAN),
+    ],
+)
+def test_the_dialect_of_an_output_is_that_of_the_file(reading: Reading, wanted: Dialect) -> None:
+    assert Dialect.of(reading) == wanted
+    assert Dialect.of(reading, is_plain=True) == Dialect()
+
+
+def test_grades_have_the_decimal_mark_of_the_file() -> None:
+    frame = pl.DataFrame({"grade": ["2.5", "v1.5", None], "x": ["2.5", "", "3"]})
+    assert GERMAN.with_grades(frame, ["grade", "other"]).rows() == [("2,5", "2.5"), ("v1.5", ""), (None, "3")]
+    assert Dialect().with_grades(frame, ["grade"]).equals(frame)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from ordinoise.app.cli._options import Json, RequestOptions
 
@@ -15,6 +16,7 @@ def audit(
     suspects: int = 1000,
     excel_safe: bool = False,
     label_studio: bool = False,
+    dialect: Literal["file", "plain"] = "file",
     json: Json = False,
 ) -> None:
     """Find the grades of a table that look wrong, and write them with a report into a new folder.
@@ -33,6 +35,8 @@ def audit(
         Largest number of suspicious rows to keep for review.
     excel_safe
         Put an apostrophe before text in suspects.csv that a spreadsheet would run as a formula.
+    dialect
+        How the CSV files are spelled: as the file, or plain, with commas between fields and decimal points.
     label_studio
         Also write label-studio.json, the suspicious rows as tasks to import; always written for Label Studio exports.
     """
@@ -55,7 +59,13 @@ def audit(
         refuse_in_parts(reviewed=reviewed, label_studio=label_studio)
         labels = LABELS
         _, record = audit_parts(
-            request, out, n_suspects=suspects, excel_safe=excel_safe, on_table=show, on_stage=show_stage(is_quiet=json)
+            request,
+            out,
+            n_suspects=suspects,
+            excel_safe=excel_safe,
+            is_plain=dialect == "plain",
+            on_table=show,
+            on_stage=show_stage(is_quiet=json),
         )
     else:
         refuse_scheduler(request.scheduler)
@@ -63,7 +73,7 @@ def audit(
         history = None if reviewed is None else history_for(reviewed, request)
         _, record = audit_file(
             request, out, history=history, n_suspects=suspects, excel_safe=excel_safe, label_studio=label_studio,
-            on_table=show, verbose=True,
+            is_plain=dialect == "plain", on_table=show, verbose=True,
         )  # fmt: skip
     if json:
         print_record(record, {"out": str(out), "n_suspects": len(record.suspects)})

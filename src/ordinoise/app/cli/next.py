@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from ordinoise.app.cli._options import Json
 
@@ -16,6 +17,7 @@ def next_rows(
     repeat: bool = False,
     confidence: float = 0.95,
     seed: int = 0,
+    dialect: Literal["file", "plain"] = "file",
     json: Json = False,
 ) -> None:
     """Choose which rows of an audit to verify next, or whom to ask about which item; ordinoise review shows them first.
@@ -41,6 +43,8 @@ def next_rows(
         Confidence of the bound of a spot check with strata.
     seed
         Random seed of the spot check.
+    dialect
+        How the CSV file is spelled: as the audited one, or plain, with commas between fields and decimal points.
     """
     from ordinoise._validation import as_count, as_number, complain
     from ordinoise.app.cli._console import console, say
@@ -56,7 +60,7 @@ def next_rows(
     as_count("seed", seed, 0)
     name, plan = plan_next(
         folder, budget=budget, is_spot_check=spot_check, has_strata=strata, is_repeat=repeat, confidence=confidence,
-        seed=seed,
+        seed=seed, is_plain=dialect == "plain",
     )  # fmt: skip
     if json:
         rows = [getattr(one, "item", one.row) for one in plan.rows]

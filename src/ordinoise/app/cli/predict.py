@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Literal
 
 from ordinoise.app.cli._options import Json, PredictionOptions
 
 
-def predict(request: PredictionOptions, *, out: Path | None = None, json: Json = False) -> None:
+def predict(
+    request: PredictionOptions,
+    *,
+    out: Path | None = None,
+    dialect: Literal["file", "plain"] = "file",
+    json: Json = False,
+) -> None:
     """Add the predicted grade and the probability of each grade to every row of a table.
 
     Example: ordinoise predict model new.csv --out graded.csv
@@ -17,7 +24,9 @@ def predict(request: PredictionOptions, *, out: Path | None = None, json: Json =
     ----------
     out
         New file: .csv, .tsv, .jsonl, .parquet or .feather; prints CSV on standard output by default. For several
-        Parquet files a new folder of them.
+        Parquet files a new folder of them. From CSV to CSV every line is kept and gets more fields.
+    dialect
+        How CSV in --out is spelled: as the file, or plain, with commas between fields and decimal points.
     """
     from ordinoise._files import refuse_existing
 
@@ -37,7 +46,7 @@ def predict(request: PredictionOptions, *, out: Path | None = None, json: Json =
     unseen: list[str] = []
     frame = predict_file(request, as_stored=is_text, on_unseen=unseen.append)
     if out is not None:
-        write_predictions(frame, request.file, out)
+        write_predictions(frame, request, out, is_plain=dialect == "plain")
     for sentence in unseen:
         say(console(stderr=True), f" {sentence}", bold="Careful:")
     if out is not None:

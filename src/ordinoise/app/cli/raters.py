@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from ordinoise.app.cli._options import Json, RatingsOptions
 
@@ -14,6 +15,7 @@ def raters(
     items: int = 1000,
     label_studio: bool = False,
     excel_safe: bool = False,
+    dialect: Literal["file", "plain"] = "file",
     json: Json = False,
 ) -> None:
     """Find the consensus of several raters, how each of them grades, and which items to read again.
@@ -29,6 +31,8 @@ def raters(
     label_studio
         Also write label-studio.json: tasks with the consensus as a prediction, ready to import. A Label Studio export
         always gets one.
+    dialect
+        How the CSV files are spelled: as the file, or plain, with commas between fields and decimal points.
     excel_safe
         Put an apostrophe before text in the CSV files that a spreadsheet would run as a formula.
     """
@@ -49,6 +53,7 @@ def raters(
             n_items=items,
             label_studio=label_studio,
             excel_safe=excel_safe,
+            is_plain=dialect == "plain",
             on_table=show_ratings(is_quiet=json),
             on_step=on_step,
         )

@@ -107,6 +107,7 @@ def audit_parts(
     *,
     n_suspects: int = MOST_SUSPECTS,
     excel_safe: bool = False,
+    is_plain: bool = False,
     on_table: OnTable = lambda _: None,
     on_stage: OnStage = lambda _: None,
 ) -> tuple[FileAudit, AuditRecord]:
@@ -116,7 +117,7 @@ def audit_parts(
     """
     with _audited(request, out, n_suspects, on_table, on_stage) as (folder, found, labels):
         record = audit_record(found, n_suspects)
-        write_audit(folder, found, record, out, excel_safe=excel_safe)
+        write_audit(folder, found, record, out, excel_safe=excel_safe, is_plain=is_plain)
         labels.rename(folder / LABELS)
     return found, record
 

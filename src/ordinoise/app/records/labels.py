@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -30,16 +30,23 @@ def share_column(grade: str) -> str:
 
 
 def read_labels(folder: Path, record: AuditRecord) -> pl.DataFrame:
-    """``labels.csv`` of an audit; refuses one that does not fit its record."""
+    """``labels.csv`` of an audit, in any dialect; refuses one that does not fit its record.
+
+    A spreadsheet that saves it again may change its encoding, its line ends, its delimiter and its decimal mark.
+    """
     names = [share_column(grade) for grade in record.classes]
     path = folder / LABELS
     try:
         text = read_text(path)
         chances = [name for name in CHANCES if name in text.columns]
-        numbers = [pl.col(name).cast(pl.Float64) for name in (*names, "suspicion", *chances)]
-        labels = text.with_columns(
-            pl.col("row").cast(pl.Int64), pl.col("recorded").fill_null(NO_GRADE), *numbers
-        ).with_columns(pl.col("suspicion").fill_null(0.0))
+        numbers = [_number(name) for name in (*names, "suspicion", *chances)]
+        grades = [
+            pl.Series(name, [_grade(cell, record.classes) for cell in text[name]], dtype=pl.String)
+            for name in ("recorded", "suggested")
+        ]
+        labels = text.with_columns(_number("row").cast(pl.Int64), *grades, *numbers).with_columns(
+            pl.col("recorded").fill_null(NO_GRADE), pl.col("suspicion").fill_null(0.0)
+        )
     except (OSError, ValueError, pl.exceptions.PolarsError):
         raise complain("folder", f"hold a whole {LABELS}", repr(str(folder)), "audit the file again") from None
     known = {NO_GRADE, *record.classes}
@@ -48,6 +55,26 @@ def read_labels(folder: Path, record: AuditRecord) -> pl.DataFrame:
     if has_gaps or is_other or not {*labels["recorded"], *labels["suggested"]} <= known:
         raise complain("folder", f"hold the {LABELS} of its audit", repr(str(folder)), "audit the file again")
     return labels
+
+
+def _number(name: str) -> pl.Expr:
+    """The numbers of a column, with a decimal point or a decimal comma."""
+    return pl.col(name).str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64)
+
+
+def _grade(cell: str | None, classes: Sequence[str]) -> str | None:
+    """The grade that a cell stands for: a spreadsheet writes 2.5 as 2,5 and 1.0 as 1."""
+    if cell is None or cell in classes:
+        return cell
+    number = _as_number(cell.strip())
+    return next((name for name in classes if number is not None and _as_number(name) == number), cell)
+
+
+def _as_number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        return None
 
 
 def ranks_in(record: AuditRecord, labels: pl.DataFrame) -> Ints:

@@ -15,8 +15,10 @@ from ordinoise._validation import complain
 from ordinoise.app.records.ratings import RatersRecord
 from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import Corrected, placed
-from ordinoise.app.tables import digest_of, read_text, write_table
+from ordinoise.app.tables import Dialect, digest_of, read_text, write_content
 from ordinoise.app.tables.label_studio import with_reviewed
+from ordinoise.app.tables.reader import open_stored
+from ordinoise.app.tables.regraded import text_with
 
 CONSENSUS, TASKS, VERIFIED = "consensus.csv", "label-studio.json", "verified"
 
@@ -32,12 +34,17 @@ def write_reviewed(folder: Path, record: RatersRecord, states: Iterable[RowState
         raise complain(CONSENSUS, "be unchanged since it was written", f"other content in {str(source)!r}", advice)
     settled = list(states)
     grades = {state.row: state.grade for state in settled if state.grade is not None}
-    before = read_text(source)
-    table = _with_settled(before, grades)
+    opened = open_stored(source)
+    before = opened.frame
+    cells = _settled_cells(before, grades)
+    columns = {name: before[name].to_list() for name in before.columns}
+    for (row, column), cell in cells.items():
+        columns[before.columns[column]][row] = cell
+    table = pl.DataFrame(columns, schema=before.schema)
     tasks = _tasks(folder, grades)
     with tempfile.TemporaryDirectory(prefix=".reviewed-", dir=folder) as temporary:
         written = Path(temporary) / "reviewed.csv"
-        write_table(table, written)
+        write_content(text_with(source, opened, cells), written)
         if not read_text(written).equals(table):
             raise complain("the reviewed file", "hold every decision", "others when it was read again")
         also = Path(temporary) / "reviewed.json"
@@ -50,13 +57,17 @@ def write_reviewed(folder: Path, record: RatersRecord, states: Iterable[RowState
     return Corrected(path, n_changed, len(grades) - n_changed, n_disputed, more)
 
 
-def _with_settled(table: pl.DataFrame, grades: Mapping[int, str]) -> pl.DataFrame:
-    columns = {name: table[name].to_list() for name in ("grade", "confidence", "flags")}
-    for row, grade in grades.items():
-        columns["grade"][row], columns["confidence"][row] = grade, "1.0"
-        flags = (columns["flags"][row] or "").split()
-        columns["flags"][row] = " ".join([VERIFIED, *(flag for flag in flags if flag != VERIFIED)])
-    return table.with_columns([pl.Series(name, cells, dtype=pl.String) for name, cells in columns.items()])
+def _settled_cells(table: pl.DataFrame, grades: Mapping[int, str]) -> dict[tuple[int, int], str]:
+    """The cells of settled items, by row and column, spelled with the decimal mark of the file."""
+    has_commas = bool(table["confidence"].str.contains(",", literal=True).any())
+    spelled = Dialect(decimal="," if has_commas else ".").spelled
+    grade, confidence, flags = map(table.columns.index, ("grade", "confidence", "flags"))
+    cells = {}
+    for row, settled in grades.items():
+        known = (table[row, flags] or "").split()
+        cells[row, grade], cells[row, confidence] = spelled(settled), spelled("1.0")
+        cells[row, flags] = " ".join([VERIFIED, *(flag for flag in known if flag != VERIFIED)])
+    return cells
 
 
 def _tasks(folder: Path, grades: Mapping[int, str]) -> list[dict[str, Any]] | None:

@@ -17,7 +17,7 @@ from ordinoise.app.records.ratings import RatersRecord, read_any_record
 from ordinoise.app.review.decisions import events_in
 from ordinoise.app.review.settled import settled_rows
 from ordinoise.app.rounds.history import check_same, history_in
-from ordinoise.app.tables import read_stored, write_table
+from ordinoise.app.tables import Dialect, read_stored, write_table
 from ordinoise.app.verbs.audit import frame_with_cells
 from ordinoise.audit.certificate import spot_check_sample
 from ordinoise.audit.gain import rating_gain, verification_gain
@@ -34,6 +34,7 @@ def plan_next(
     is_repeat: bool = False,
     confidence: float = 0.95,
     seed: int = 0,
+    is_plain: bool = False,
 ) -> tuple[str, Plan]:
     """Choose the rows of an audit, or the items of raters, to verify next, and write them into its folder.
 
@@ -56,6 +57,8 @@ def plan_next(
         Level of the bound of a spot check with strata.
     seed : int
         Of the random draw.
+    is_plain : bool
+        Whether the CSV file has commas and points in place of the dialect of the audited file.
     """
     record = read_any_record(folder)
     if isinstance(record, RatersRecord):
@@ -72,7 +75,8 @@ def plan_next(
         rule = "have rows that its review settled" if is_repeat else "have rows that are not settled"
         raise complain("folder", rule, repr(str(folder)))
     name = write_plan(folder, plan)
-    write_table(_plan_frame(record, plan), folder / f"{name}.csv")
+    dialect = Dialect.of(record.reading, is_plain=is_plain)
+    write_table(dialect.shortened(_plan_frame(record, plan)), folder / f"{name}.csv", dialect=dialect)
     return name, plan
 
 

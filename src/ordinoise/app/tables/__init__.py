@@ -6,6 +6,7 @@ from ordinoise.app.tables.dialect import delimiter_of
 from ordinoise.app.tables.graded import GradedTable, graded_table
 from ordinoise.app.tables.label_studio import import_tasks, suggested_tasks, tasks_with
 from ordinoise.app.tables.lines import is_lines, lines_and, lines_with
+from ordinoise.app.tables.output_dialect import Dialect
 from ordinoise.app.tables.reader import read_exact, read_stored, read_table, read_text, typed_columns
 from ordinoise.app.tables.roles import ColumnRoles
 from ordinoise.app.tables.source import digest_of, format_of
@@ -19,6 +20,7 @@ from ordinoise.columns.findings import ColumnFindings
 __all__ = [
     "ColumnFindings",
     "ColumnRoles",
+    "Dialect",
     "GradedTable",
     "delimiter_of",
     "digest_of",

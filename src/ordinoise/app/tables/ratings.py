@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ordinoise._validation import Ints, complain
 from ordinoise.app.tables.label_studio import Exported, exported_grades, is_json
 from ordinoise.app.tables.reader import read_opened
+from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import as_column, listed
@@ -51,6 +52,8 @@ class RatingsTable:
         Messages for the user.
     exported : Exported or None
         What a Label Studio export says beyond the grades.
+    reading : Reading
+        How the file was read.
     """
 
     path: Path
@@ -65,6 +68,7 @@ class RatingsTable:
     cells: pl.DataFrame
     messages: tuple[str, ...]
     exported: Exported | None = None
+    reading: Reading = BY_RULES
 
     @property
     def n_raters(self) -> int:
@@ -110,7 +114,9 @@ def long_ratings(
     cells = _cells_per_item(kept.drop(*named, grade), of_item, len(items))
     if rater is not None and len(items) == len(of_item):
         messages += (_of_one_grade(path, grade, rater, cells.columns),)
-    found = RatingsTable(path, digest, grade, item, classes, items, of_item, raters, labels, cells, messages)
+    found = RatingsTable(
+        path, digest, grade, item, classes, items, of_item, raters, labels, cells, messages, reading=opened.reading
+    )
     return found.in_order()
 
 
@@ -137,7 +143,9 @@ def wide_ratings(
     cells = pl.DataFrame([as_text(one) for one in about.get_columns()])
     items = tuple(names[at] for at in graded.tolist())
     of_item = np.searchsorted(graded, number)
-    found = RatingsTable(path, digest, GRADE, item, classes, items, of_item, raters, labels, cells, messages)
+    found = RatingsTable(
+        path, digest, GRADE, item, classes, items, of_item, raters, labels, cells, messages, reading=opened.reading
+    )
     return found.in_order()
 
 

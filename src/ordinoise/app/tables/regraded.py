@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ordinoise._validation import complain
+from ordinoise.app.tables.dialect import records
 from ordinoise.app.tables.encoding import MARKS
 from ordinoise.app.tables.label_studio import tasks_with
 from ordinoise.app.tables.lines import lines_with
+from ordinoise.app.tables.output_dialect import Dialect
 from ordinoise.app.tables.reader import Opened, open_stored, read_exact, read_stored
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.source import format_of, open_source, unpacked_bytes
@@ -21,7 +24,7 @@ from ordinoise.app.tables.splice import CsvText, csv_text
 from ordinoise.app.tables.stored import write_stored_with
 from ordinoise.app.tables.target import grades_of
 from ordinoise.app.tables.workbook_cells import workbook_with
-from ordinoise.app.tables.writer import write_content, write_lines, write_table
+from ordinoise.app.tables.writer import csv_bytes, write_content, write_lines, write_table
 from ordinoise.columns.inference import as_text
 
 USUAL = {
@@ -100,8 +103,7 @@ class GradeColumn:
     def _text_with(self, opened: Opened, cells: Mapping[int, str]) -> bytes:
         """The bytes of a CSV file with other cells; all others, line ends, quotes and the encoding are kept."""
         at = opened.frame.columns.index(self.name)
-        text = located_text(self.path, opened, at, list(cells))
-        return in_encoding_of(self.path, opened.reading, text.text, text.with_cells(at, cells))
+        return text_with(self.path, opened, {(row, at): cell for row, cell in cells.items()})
 
     def _check_copy(self, before: Opened, grades: Mapping[int, str], path: Path) -> None:
         """Refuse a copy that differs from what it should hold."""
@@ -113,16 +115,38 @@ class GradeColumn:
             raise complain("the corrected file", rule, "another content when it was read again", "nothing was written")
 
 
-def located_text(path: Path, opened: Opened, column: int, rows: Sequence[int]) -> CsvText:
-    """The text of a CSV file with the places of the rows of its table; `rows` must have the cells of `column`."""
-    reading, cells = opened.reading, opened.frame.to_series(column)
+def text_with(path: Path, opened: Opened, cells: Mapping[tuple[int, int], str]) -> bytes:
+    """The bytes of a CSV file with other cells, by row and column."""
+    text = located_text(path, opened, cells)
+    return in_encoding_of(path, opened.reading, text.text, text.with_cells(cells))
+
+
+def text_and(path: Path, opened: Opened, added: pl.DataFrame, dialect: Dialect) -> bytes:
+    """The bytes of a CSV file with more columns at its end; one without a header gets one."""
+    text = located_text(path, opened)
+    own = replace(dialect, delimiter=text.delimiter, line_end="\n", mark=False)
+    names, *rows = [_without_end(record) for _, record in records(io.BytesIO(csv_bytes(added, own)))]
+    made = text.with_fields(names, rows, added.width)
+    if text.header is None:
+        header = csv_bytes(opened.frame.clear(), replace(own, line_end="")) + text.delimiter.encode() + names
+        made = header + dialect.line_end.encode() + made
+    return in_encoding_of(path, opened.reading, text.text, made)
+
+
+def _without_end(record: bytes) -> bytes:
+    return record.removesuffix(b"\n")
+
+
+def located_text(path: Path, opened: Opened, places: Collection[tuple[int, int]] = ()) -> CsvText:
+    """The text of a CSV file with the places of the rows of its table, whose cells are compared at some places."""
+    reading, frame = opened.reading, opened.frame
     source = open_source(path)
     for is_quoted in (True, False):
         text = csv_text(
             source.text, reading.delimiter, header=reading.has_header, n_above=reading.rows_above,
-            n_below=reading.rows_below, is_quoted=is_quoted, has_blank_rows=opened.frame.width == 1,
+            n_below=reading.rows_below, is_quoted=is_quoted, has_blank_rows=frame.width == 1,
         )  # fmt: skip
-        if len(text.rows) == opened.frame.height and all(text.cell(row, column) == cells[row] for row in rows):
+        if len(text.rows) == frame.height and all(text.cell(*place) == frame[place] for place in places):
             return text
     raise complain("file", "have one line per row", f"others in {str(path)!r}", "nothing was written")
 

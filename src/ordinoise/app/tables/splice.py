@@ -60,10 +60,10 @@ class CsvText:
             found = found[1:-1].replace('""', '"')
         return found or None
 
-    def with_cells(self, column: int, cells: Mapping[int, str]) -> bytes:
-        """The text with other cells in a column, by row; a cell has quotes if the old one had them or it needs them."""
+    def with_cells(self, cells: Mapping[tuple[int, int], str]) -> bytes:
+        """The text with other cells, by row and column; one has quotes if the old one had them or if it needs them."""
         edits = []
-        for row, cell in cells.items():
+        for (row, column), cell in cells.items():
             place = self.field(self.rows[row], column)
             if place is None:
                 raise complain("file", "have a cell for every grade", f"fewer fields in row {row} of its table")
@@ -71,26 +71,23 @@ class CsvText:
             edits.append((*place, self._spelled(cell, has_quotes=has_quotes)))
         return _spliced(self.text, edits)
 
-    def with_fields(self, names: Sequence[str], fields: Iterable[Sequence[str]]) -> bytes:
-        """The text with more fields at the end of the header and of every row.
+    def with_fields(self, names: bytes, fields: Sequence[bytes], n_fields: int) -> bytes:
+        """The text with more fields after those of the header and of each row; they are spelled and delimited already.
 
         Lines above and below the table get empty ones if they have as many fields as it: they are part of its grid.
         """
-        width = None if self.header is None else self._width(self.header)
-        padding = b"".join([self.delimiter.encode()] * len(names))
-        added = {} if self.header is None else {self.header: self._fields(names)}
-        added |= {line: self._fields(cells) for line, cells in zip(self.rows, fields, strict=True)}
+        if not self.is_quoted and any(b'"' in spelled for spelled in (names, *fields)):
+            raise complain("grades", "be without delimiters", "others in a file whose quotes are ordinary characters")
+        mark, first = self.delimiter.encode(), self.rows[0] if self.header is None else self.header
+        width, padding = self._width(first), mark * n_fields
+        added = dict(zip(self.rows, fields, strict=True)) | ({} if self.header is None else {self.header: names})
         edits = []
         for line, (start, end) in enumerate(self.places):
             if line in added:
-                edits.append((end, end, added[line]))
-            elif width is not None and width > 1 and start < end and self._width(line) == width:
+                edits.append((end, end, mark + added[line]))
+            elif width > 1 and start < end and self._width(line) == width:
                 edits.append((end, end, padding))
         return _spliced(self.text, edits)
-
-    def _fields(self, cells: Iterable[str]) -> bytes:
-        mark = self.delimiter.encode()
-        return b"".join(mark + self._spelled(cell) for cell in cells)
 
     def _width(self, line: int) -> int:
         start, end = self.places[line]

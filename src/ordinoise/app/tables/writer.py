@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,6 +14,7 @@ import polars as pl
 
 from ordinoise._files import refuse_existing, whole_file
 from ordinoise._validation import complain
+from ordinoise.app.tables.output_dialect import PLAIN, Dialect
 from ordinoise.app.tables.reader import FAILURES
 from ordinoise.app.tables.source import WORKBOOKS
 from ordinoise.columns.inference import DATE_TEXT, TIME_TEXT, as_text, nameless
@@ -33,7 +36,7 @@ def write_table(
     frame: pl.DataFrame,
     path: str | Path,
     *,
-    delimiter: str = ",",
+    dialect: Dialect = PLAIN,
     header: bool = True,
     excel_safe: bool = False,
 ) -> None:
@@ -44,8 +47,8 @@ def write_table(
     frame : polars.DataFrame
     path : str or Path
         New file ending in .csv, .tsv, .jsonl, .ndjson, .xlsx, .parquet, .feather or .arrow, in a folder that exists.
-    delimiter : str
-        The character between the fields of a .csv file; a .tsv file has tabs.
+    dialect : Dialect
+        How a .csv or .tsv file is spelled; a .tsv file has tabs.
     header : bool
         Whether the first row of a .csv or .tsv file has the names of the columns.
     excel_safe : bool
@@ -57,8 +60,8 @@ def write_table(
     ValueError
         Why nothing was written, in one sentence.
     """
-    if len(delimiter.encode()) != 1:
-        raise complain("delimiter", "be a single character", repr(delimiter))
+    if len(dialect.delimiter.encode()) != 1:
+        raise complain("delimiter", "be a single character", repr(dialect.delimiter))
     path = _as_new_file(path)
     suffix = path.suffix.lower()
     if suffix in TEXTS:
@@ -68,17 +71,8 @@ def write_table(
         frame = _excel_safe(frame) if excel_safe else frame
     with _writing(path) as file:
         if suffix in TEXTS:
-            separator = "\t" if suffix == ".tsv" else delimiter
-            # A mark at the very beginning of a file is not read as part of its text: a quote goes before it.
-            marked = _first_field(frame, header).startswith(MARK)
-            frame.write_csv(
-                file,
-                include_header=header,
-                separator=separator,
-                quote_style="always" if marked else "necessary",
-                date_format=DATE_TEXT,
-                datetime_format=TIME_TEXT,
-            )
+            dialect = replace(dialect, delimiter="\t") if suffix == ".tsv" else dialect
+            file.write(csv_bytes(frame, dialect, header=header))
         elif suffix in LINES:
             pl.DataFrame([_as_json(column) for column in frame.get_columns()]).write_ndjson(file)
         elif suffix == ".xlsx":
@@ -87,6 +81,24 @@ def write_table(
             frame.write_parquet(file)
         else:
             frame.write_ipc(file, compression="lz4")
+
+
+def csv_bytes(frame: pl.DataFrame, dialect: Dialect = PLAIN, *, header: bool = True) -> bytes:
+    """The table as the bytes of a CSV file."""
+    # A mark at the very beginning of a file is not read as part of its text: a quote goes before it.
+    marked = _first_field(frame, header).startswith(MARK)
+    file = io.BytesIO()
+    dialect.with_decimals(frame).write_csv(
+        file,
+        include_header=header,
+        include_bom=dialect.mark,
+        separator=dialect.delimiter,
+        line_terminator=dialect.line_end,
+        quote_style="always" if marked else "necessary",
+        date_format=DATE_TEXT,
+        datetime_format=TIME_TEXT,
+    )
+    return file.getvalue()
 
 
 def write_content(content: bytes, path: str | Path) -> None:

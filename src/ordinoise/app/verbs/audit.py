@@ -17,7 +17,7 @@ from ordinoise.app.records.audit import AuditRecord, Suspect, write_record
 from ordinoise.app.records.labels import LABELS
 from ordinoise.app.records.subject import Subject
 from ordinoise.app.rounds.history import History
-from ordinoise.app.tables import GradedTable, format_of, import_tasks, suggested_tasks, write_table
+from ordinoise.app.tables import Dialect, GradedTable, format_of, import_tasks, suggested_tasks, write_table
 from ordinoise.app.verbs.fit import FileAudit, learn
 from ordinoise.app.verbs.labels import label_frame, suggestion_frame
 from ordinoise.app.verbs.oddities import oddities_of
@@ -29,6 +29,7 @@ from ordinoise.estimate import Estimate
 if TYPE_CHECKING:
     from ordinoise.app.report import Findings
 
+GRADES = ("recorded", "suggested")
 NUMBERS = ("row", "suspicion", *CHANCES, "gain")
 SUSPECTS, REPORT, TASKS = "suspects.csv", "report.html", "label-studio.json"
 # If the columns say nothing, nothing is suspected by chance. A label is a suspect if another grade is suggested and it
@@ -44,6 +45,7 @@ def audit_file(
     n_suspects: int = MOST_SUSPECTS,
     excel_safe: bool = False,
     label_studio: bool = False,
+    is_plain: bool = False,
     on_table: Callable[[GradedTable], None] = lambda _: None,
     verbose: bool = False,
 ) -> tuple[FileAudit, AuditRecord]:
@@ -65,14 +67,18 @@ def audit_file(
         Whether text in ``suspects.csv`` that a spreadsheet would run as a formula gets an apostrophe in front.
     label_studio : bool
         Whether to write the suspects as tasks for Label Studio too; of a Label Studio export they always are.
+    is_plain : bool
+        Whether the CSV files have commas and points in place of the dialect of the file.
     on_table, verbose
         As in `learn`.
     """
     with unfinished_folder(out) as unfinished, new_folder("out", out) as folder:
         found = learn(request, history=history, on_table=on_table, verbose=verbose, unfinished=unfinished)
         record = audit_record(found, n_suspects, history)
-        write_audit(folder, found, record, out, excel_safe=excel_safe)
-        write_table(_label_frame(found, record), folder / LABELS)
+        write_audit(folder, found, record, out, excel_safe=excel_safe, is_plain=is_plain)
+        dialect = Dialect.of(record.reading, is_plain=is_plain)
+        labels = dialect.with_grades(_label_frame(found, record), GRADES)
+        write_table(labels, folder / LABELS, dialect=dialect)
         is_export = format_of(found.table.path) == "tasks"
         if label_studio or is_export:
             tasks = _label_studio_tasks(record, found.table.path if is_export else None)
@@ -80,14 +86,18 @@ def audit_file(
     return found, record
 
 
-def write_audit(folder: Path, found: FileAudit, record: AuditRecord, out: Path, *, excel_safe: bool) -> None:
+def write_audit(
+    folder: Path, found: FileAudit, record: AuditRecord, out: Path, *, excel_safe: bool, is_plain: bool = False
+) -> None:
     """Write the record, the report and the suspects of an audit into a folder that becomes `out`."""
     from ordinoise.app.report import write_report
 
     write_record(folder, record)
     heading = f"Audit of {found.request.file.name}"
     write_report(folder / REPORT, report_findings(heading, found, record, str(out)))
-    write_table(suspect_frame(record), folder / SUSPECTS, excel_safe=excel_safe)
+    dialect = Dialect.of(record.reading, is_plain=is_plain)
+    suspects = dialect.with_grades(dialect.shortened(suspect_frame(record)), GRADES)
+    write_table(suspects, folder / SUSPECTS, dialect=dialect, excel_safe=excel_safe)
 
 
 def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: History | None = None) -> AuditRecord:

@@ -13,6 +13,7 @@ from ordinoise._files import refuse_existing
 from ordinoise._validation import Floats, Ints, as_choice, as_count, as_number, complain
 from ordinoise.app.tables import (
     ColumnRoles,
+    Dialect,
     GradedTable,
     delimiter_of,
     format_of,
@@ -112,7 +113,7 @@ def _write(request: CorruptionRequest, out: Path, table: GradedTable, true: Ints
         if write_stored_with(file, kind, target, dict(zip(changed, column.gather(changed), strict=True)), out):
             return
     delimiter = delimiter_of(file) if to_text and of_text else ","
-    write_table(frame.with_columns(column), out, delimiter=delimiter, header=reading.has_header)
+    write_table(frame.with_columns(column), out, dialect=Dialect(delimiter), header=reading.has_header)
 
 
 def _column_by(request: CorruptionRequest, table: GradedTable) -> Floats | None:

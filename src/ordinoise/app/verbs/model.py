@@ -14,18 +14,23 @@ from ordinoise._text import shortened
 from ordinoise._validation import as_choice, as_number, complain
 from ordinoise.app.records.model import Task, read_model, write_task
 from ordinoise.app.tables import (
+    Dialect,
     features_of,
+    format_of,
     grades_of,
     is_lines,
     lines_and,
     read_stored,
     read_table,
     typed_columns,
+    write_content,
     write_lines,
     write_table,
 )
 from ordinoise.app.tables.embeddings import embedded_columns
-from ordinoise.app.tables.writer import LINES
+from ordinoise.app.tables.reader import open_stored
+from ordinoise.app.tables.regraded import text_and
+from ordinoise.app.tables.writer import LINES, TEXTS
 from ordinoise.decisions import RULES, decide
 
 if TYPE_CHECKING:
@@ -185,14 +190,24 @@ def unseen_categories(model: OrdinalClassifierBase, features: pl.DataFrame) -> l
     return found
 
 
-def write_predictions(graded: pl.DataFrame, file: Path, out: Path) -> None:
-    """Write a table by `predict_file` to a new file; JSON lines in JSON lines keep every byte and get more keys."""
-    if out.suffix.lower() in LINES and is_lines(file):
-        known = set(read_stored(file).columns)
-        added = [column for column in graded.get_columns() if column.name not in known]
-        write_lines(lines_and(file, pl.DataFrame(added)), out)
+def write_predictions(graded: pl.DataFrame, request: PredictionRequest, out: Path, *, is_plain: bool = False) -> None:
+    """Write a table by `predict_file` to a new file.
+
+    From CSV to CSV, unless `is_plain`, and from JSON lines to JSON lines every byte is kept and fields are added.
+    """
+    file, suffix = request.file, out.suffix.lower()
+    opened = open_stored(file, asked=request.reading)
+    dialect = Dialect.of(opened.reading, is_plain=is_plain)
+    known = set(opened.frame.columns)
+    added = pl.DataFrame([column for column in graded.get_columns() if column.name not in known])
+    is_own = format_of(file) == "text" and (suffix == ".csv" or opened.reading.delimiter == "\t")
+    if suffix in LINES and is_lines(file):
+        write_lines(lines_and(file, added), out)
+    elif suffix in TEXTS and is_own and not is_plain:
+        grades = [name for name in added.columns if not name.startswith("probability_")]
+        write_content(text_and(file, opened, dialect.with_grades(dialect.shortened(added), grades), dialect), out)
     else:
-        write_table(graded, out)
+        write_table(graded, out, dialect=dialect)
 
 
 def _features(frame: pl.DataFrame, task: Task, request: ModelRequest) -> pl.DataFrame:

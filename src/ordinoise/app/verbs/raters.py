@@ -17,7 +17,7 @@ from ordinoise._files import new_folder, write_whole
 from ordinoise._validation import Floats, Ints, as_count, complain
 from ordinoise.app.records.ratings import RatersRecord, write_ratings_record
 from ordinoise.app.rounds.items import verified_grades
-from ordinoise.app.tables import digest_of, write_table
+from ordinoise.app.tables import Dialect, digest_of, write_table
 from ordinoise.app.tables.items import item_features
 from ordinoise.app.tables.label_studio import is_json
 from ordinoise.app.tables.ratings import RatingsTable, exported_ratings, long_ratings, wide_ratings
@@ -42,6 +42,7 @@ from ordinoise.labels import ranks_of
 from ordinoise.scoring.agreement import Agreement, agreement
 
 CONSENSUS, RATERS, ITEMS, REPORT, TASKS = "consensus.csv", "raters.csv", "items.csv", "report.html", "label-studio.json"
+GRADES = ("grade", "lowest", "highest")
 MOST_ITEMS = 1000  # items kept for review; a round number, chosen by no run
 MOST_COMPONENTS, ITEMS_PER_COMPONENT = 100, 10
 """Components of a text column: those of `studies.raters`, fewer of few items. Round numbers, chosen by no run."""
@@ -200,6 +201,7 @@ def rate_file(
     n_items: int = MOST_ITEMS,
     label_studio: bool = False,
     excel_safe: bool = False,
+    is_plain: bool = False,
     on_table: Callable[[RatingsTable], None] = lambda _: None,
     on_step: Callable[[], None] = lambda: None,
 ) -> tuple[Consensus, RatersRecord]:
@@ -219,6 +221,8 @@ def rate_file(
         Whether to write ``label-studio.json`` for other files, too.
     excel_safe : bool
         Whether text that a spreadsheet would run as a formula gets an apostrophe in front.
+    is_plain : bool
+        Whether the CSV files have commas and points in place of the dialect of the file.
     on_table, on_step
         As in `find_consensus`.
     """
@@ -226,12 +230,18 @@ def rate_file(
 
     with new_folder("out", out) as folder:
         found = find_consensus(request, on_table=on_table, on_step=on_step)
-        write_table(consensus_frame(found), folder / CONSENSUS, excel_safe=excel_safe)
+        dialect = Dialect.of(found.table.reading, is_plain=is_plain)
+
+        def write(frame: pl.DataFrame, name: str) -> None:
+            frame = dialect.with_grades(dialect.shortened(frame), GRADES)
+            write_table(frame, folder / name, dialect=dialect, excel_safe=excel_safe)
+
+        write(consensus_frame(found), CONSENSUS)
         record = ratings_record(found, n_items, digest_of(folder / CONSENSUS))
         write_ratings_record(folder, record)
         write_raters_report(folder / REPORT, record, report_counts(found))
-        write_table(rater_frame(record), folder / RATERS, excel_safe=excel_safe)
-        write_table(item_frame(record), folder / ITEMS, excel_safe=excel_safe)
+        write(rater_frame(record), RATERS)
+        write(item_frame(record), ITEMS)
         if label_studio or found.table.exported is not None:
             write_whole(folder / TASKS, json.dumps(label_studio_tasks(found), ensure_ascii=False, indent=1).encode())
     return found, record

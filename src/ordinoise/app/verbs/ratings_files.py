@@ -71,6 +71,7 @@ def ratings_record(found: Consensus, n_items: int, consensus_digest: str) -> Rat
         settings=found.request.settings() | {"n_trusted": len(found.verified)},
         suspects=_items(found, n_items),
         ordinoise=ordinoise.__version__,
+        reading=table.reading,
     )
 
 
