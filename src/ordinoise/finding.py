@@ -32,6 +32,10 @@ BY_MATRIX = "if one matrix describes the noise of all rows, about {value} ({ends
 SAMPLE = "verify {n_random} rows drawn at random to have a number"
 FIRST_LOOK = "verify the {n_first} most suspicious ones to know what to expect of the next"
 NEXT = "of the next {n_next} suspects at most {most} are wrong"
+BY_LOT = (
+    "rows were given out at random, as you said: graders who differ cannot all be right, so at least {n} of all grades "
+    "are wrong"
+)
 
 # Of graders with one grade per row. None says who is right, or ranks people without intervals.
 SHIFT = "{grader} grades {size} {way} than the others on comparable rows ({ends})"
@@ -86,6 +90,8 @@ class Finding:
         The most wrong labels among the next `N_NEXT` suspects; None before any was verified.
     count_doubts : tuple of str
         Clauses on what verified rows contradict, or why they say nothing.
+    by_lot : int or None
+        The fewest wrong labels of all, as graders of rows that were given out at random differ.
     shows_matrix : bool
         Whether the noise matrix may be shown: one without noise, that is not believed, would contradict the range.
     """
@@ -99,6 +105,7 @@ class Finding:
     by_matrix: Estimate | None = None
     n_next: int | None = None
     count_doubts: tuple[str, ...] = ()
+    by_lot: int | None = None
     shows_matrix: bool = True
 
     @property
@@ -171,6 +178,8 @@ class Finding:
         if self.by_matrix is not None:
             value, ends = self._number(self.by_matrix.value), self.by_matrix.span(self._number)
             clauses.insert(0, BY_MATRIX.format(value=value, ends=ends))
+        if self.by_lot:
+            clauses.append(BY_LOT.format(n=f"{self.by_lot:,}"))
         if self.n_next is not None:
             clauses.append(NEXT.format(n_next=N_NEXT, most=self.n_next))
         else:
@@ -220,6 +229,7 @@ def finding_of(
     by_matrix: Estimate | None = None,
     n_next: int | None = None,
     count_doubts: tuple[str, ...] = (),
+    by_lot: int | None = None,
 ) -> Finding:
     """What is found from the noise of labels and, without `n_labels` from their share, the number of wrong ones."""
     wrong = noise.wrong_share if n_labels is None else wrong
@@ -228,7 +238,7 @@ def finding_of(
     is_identity = bool((noise.matrix.diagonal() >= SHOWN_AS_WHOLE).all())
     return Finding(
         kind, wrong, n_labels, thing, is_rest, tuple(one.sentence for one in noise.doubts), by_matrix, n_next,
-        count_doubts,
+        count_doubts, by_lot,
         shows_matrix=not (is_identity and noise.source == "estimated" and noise.answer != "corrected"),
     )  # fmt: skip
 

@@ -133,6 +133,7 @@ GOOD: dict[str, list[Any]] = {
     "groups": [None, list("aabbccddeeff"), np.arange(N)],
     "graders": [list("ab" * 6), np.arange(N) % 3],
     "features": [RNG.normal(size=(N, 2))],
+    "noise_by": [None, list("ab" * 6)],
     "contrast": [None, np.arange(N) % 2 == 0],
     "assurance": [None, 0.9],
     "by_grade": [False, True],

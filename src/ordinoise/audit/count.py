@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ordinoise._validation import Floats, Ints
+from ordinoise.audit.graders.floor import fewest_by_graders
 from ordinoise.audit.posterior import posterior
 from ordinoise.audit.prevalence.count import Count, count_wrong
 from ordinoise.audit.prevalence.verdicts import Verdicts
@@ -88,7 +89,7 @@ def wrong_by_rate(noise: Noise, n_samples: int) -> WrongCount | None:
 
 def verified_count(
     table: Floats, recorded: Ints, suspicion: Floats, verified: Verified | None, by_matrix: Estimate | None,
-    confidence: float, groups: Ints | None = None,
+    confidence: float, groups: Ints | None = None, graders: Ints | None = None,
 ) -> tuple[WrongCount, Floats]:  # fmt: skip
     """The count that only verified rows can narrow down, and the chance that each record is wrong, or NaN.
 
@@ -105,6 +106,8 @@ def verified_count(
         The number by the fitted matrix.
     groups : int array of shape (n_samples,), optional
         Rows of one group count as fewer independent ones.
+    graders : int array of shape (n_samples,), optional
+        Who graded each row, and -1 for nobody, if rows were given out at random: the floor by graders who differ.
     """
     kept = np.arange(len(recorded))
     if verified is not None:  # rows that hold a verdict and no record are not among the labels
@@ -112,9 +115,12 @@ def verified_count(
         verified = verified.among(kept)
     together = None if groups is None else groups[kept]
     effect = effect_on_records(table[kept], recorded[kept], together, len(kept))
+    by_lot = None
+    if graders is not None:
+        by_lot = fewest_by_graders(table[kept], recorded[kept], graders[kept], effect)
     found, chances = count_wrong(
         table[kept], recorded[kept], suspicion[kept], Verdicts.of(verified, recorded[kept]), confidence=confidence,
-        design_effect=effect,
+        design_effect=effect, by_lot=by_lot,
     )  # fmt: skip
     every = np.full(len(recorded), np.nan)
     every[kept] = chances

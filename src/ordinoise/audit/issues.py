@@ -88,6 +88,7 @@ class LabelIssues:
             self.noise, count.estimate, count.n_samples, by_matrix=None if told is None else count.by_matrix,
             n_next=None if told is None else told.n_next,
             count_doubts=() if told is None else tuple(doubt.sentence for doubt in told.doubts),
+            by_lot=None if told is None else told.by_lot,
         )  # fmt: skip
 
     def to_columns(self) -> dict[str, NDArray[Any]]:

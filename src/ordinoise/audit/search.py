@@ -25,6 +25,7 @@ from ordinoise._validation import (
 )
 from ordinoise.audit.count import WrongCount, verified_count, wrong_by_rate, wrong_count
 from ordinoise.audit.folds import as_table, noise_prefix, out_of_fold_probabilities
+from ordinoise.audit.graders.floor import numbered_graders
 from ordinoise.audit.issues import LabelIssues, issues_from, library_of
 from ordinoise.audit.posterior import RANKINGS, PosteriorModel, calibrated, is_believed, likelihood_of
 from ordinoise.classifiers import OrdinalClassifier
@@ -56,6 +57,7 @@ def find_label_issues(
     classes: Sequence[Any] | NDArray[Any] | None = None,
     trusted: Any = None,
     groups: Any = None,
+    noise_by: Any = None,
     confidence: float = 0.95,
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -94,6 +96,10 @@ def find_label_issues(
         the verifier errs.
     groups : column of shape (n_samples,), optional
         Rows of one group (a patient, a query, an item with several labels) are judged by models that saw none of them.
+    noise_by : column of shape (n_samples,), optional
+        Who graded each row (a person, a branch, a device; missing where nobody is named), only if rows were given out
+        to them at random: then graders who differ are wrong on some rows, so that `expected_wrong` has a higher lower
+        end. Where rows are given out by difficulty that no column shows, that end is too high, and nothing tells.
     confidence : float, default=0.95
         Level of the interval of `expected_wrong`.
     random_state : int, Generator, RandomState or None
@@ -123,6 +129,7 @@ def find_label_issues(
         "rank_by": rank_by,
         "confidence": confidence,
         "groups": groups,
+        "noise_by": noise_by,
     }
     X = as_native(X) if estimator is None else as_table(X)
     if estimator is None:
@@ -176,6 +183,7 @@ def issues_from_probabilities(
     confidence: float = 0.95,
     random_state: Any = None,
     groups: Any = None,
+    noise_by: Any = None,
 ) -> LabelIssues:
     """How suspicious every label is and how many are wrong, from the class probabilities of a model of your own.
 
@@ -203,6 +211,8 @@ def issues_from_probabilities(
     groups : column of shape (n_samples,), optional
         Rows of one group (a patient, a query) are not independent, which widens the intervals; the probabilities must
         come from models that saw none of a row's group.
+    noise_by : column of shape (n_samples,), optional
+        As in :func:`find_label_issues`; the models must not have seen it.
 
     Examples
     --------
@@ -226,6 +236,7 @@ def issues_from_probabilities(
     as_same_length("y", len(recorded), "probabilities", len(checked))
     known = None if trusted is None else trusted_ranks(trusted, ordered, len(recorded))
     together = as_groups(groups, len(recorded))
+    graders = None if noise_by is None else numbered_graders(noise_by, len(recorded))
     is_left = np.ones(len(recorded), dtype=bool)
     if known is not None:
         is_left[known.rows] = False
@@ -246,7 +257,7 @@ def issues_from_probabilities(
     else:
         table = _of_records(checked, recorded_probabilities, record, of)
         under = None if by_matrix is None else by_matrix.estimate
-        count, chances = verified_count(table, recorded, suspicion, known, under, level, together)
+        count, chances = verified_count(table, recorded, suspicion, known, under, level, together, graders)
         if record.source == "too few rows" and np.isnan(chances).all():
             count = None
     return issues_from(after, suspicion, chances, ordered, record, count, rank_by, library_of(probabilities), ~is_left)

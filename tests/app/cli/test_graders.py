@@ -13,6 +13,7 @@ import pytest
 from app.cli.command import run
 from app.report.pages import Page
 from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.labels import CountedLabels
 from ordinoise.audit import GraderEffects
 from ordinoise.finding import UNSEEN, as_sentence
 
@@ -112,6 +113,28 @@ def test_prediction_and_ranking_are_those_without_the_column(audited: tuple[Path
     assert 'aria-labelledby="graders"' not in (folder / "ignored" / "report.html").read_text()
 
 
+def test_rows_given_out_by_lot_raise_the_lower_end(audited: tuple[Path, str], folder: Path) -> None:
+    words: list[str | Path] = ["--target", "urgency", "--grader", "clerk", "--by-lot", "--learner", "mlp"]
+    result = run("audit", folder / "cases.csv", *words, "--out", folder / "by lot")
+    record, plain = read_record(folder / "by lot"), read_record(audited[0])
+    assert record.by_lot is not None
+    assert plain.wrong_low is not None
+    assert record.wrong_low == record.by_lot > plain.wrong_low
+    assert record.wrong_high == plain.wrong_high
+    sentence = f"at least {record.by_lot:,} of all grades are wrong"
+    assert sentence in " ".join(result.out.split())
+    assert sentence in " ".join(Page((folder / "by lot" / "report.html").read_text()).all("body")[0].text.split())
+    assert record.suspects == plain.suspects
+    counted = CountedLabels.of(folder / "by lot", record)
+    assert counted is not None
+    assert counted.count((), 0.95, {}).left.low == record.by_lot
+    write_cases(folder / "hard.csv", by_difficulty=True)
+    run("audit", folder / "hard.csv", *words, "--out", folder / "not by lot")
+    refuted = read_record(folder / "not by lot")
+    assert refuted.by_lot is None
+    assert any("rows were not given out at random" in doubt for doubt in refuted.count_doubts)
+
+
 def test_a_column_that_says_who_graded_is_offered(folder: Path) -> None:
     result = run("audit", folder / "cases.csv", "--target", "urgency", "--learner", "mlp", "--out", folder / "offered")
     words = " ".join((result.out + result.err).split())
@@ -136,6 +159,7 @@ def test_raters_with_one_grade_per_item_points_to_the_audit(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--by-lot"], "by-lot must come with --grader"),
         (["--grader", "nobody"], "grader must name a column of the file"),
         (["--grader", "urgency"], "grader must not name the target"),
         (["--grader", "clerk", "--item", "size"], "grader must be left out where items have several grades"),

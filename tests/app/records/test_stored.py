@@ -61,7 +61,7 @@ def test_a_number_that_stood_on_a_fitted_matrix_is_not_shown_again(tmp_path: Pat
 
 
 NEW: dict[str, Any] = {
-    "stage": "given", "by_matrix": None, "n_next": None, "count_doubts": [], "design_effect": 1.0, "graders": None,
+    "stage": "given", "by_matrix": None, "n_next": None, "count_doubts": [], "design_effect": 1.0, "graders": None, "by_lot": None,
 }  # fmt: skip
 """What a record of today says beside what it said; the matrix of this one was given."""
 BY_RULES = {"reading": as_plain(Reading())}

@@ -169,6 +169,8 @@ class AuditRecord(Subject):
         Rows that reviewers graded twice, blind.
     settled_wrong : float
         Expected number of settled grades that are wrong themselves, by the errors that the repeats show.
+    by_lot : int or None
+        The fewest wrong grades of all, as graders differ who had rows given out at random; None if nobody said so.
     graders : GraderEffects or None
         Who grades higher or lower than the others on comparable rows; None unless a column says who graded.
     """
@@ -193,6 +195,7 @@ class AuditRecord(Subject):
     n_next: int | None = None
     count_doubts: tuple[str, ...] = ()
     design_effect: float = 1.0
+    by_lot: int | None = None
     graders: GraderEffects | None = None
 
     def __post_init__(self) -> None:
@@ -260,6 +263,7 @@ class AuditRecord(Subject):
         return finding_of(
             self.noise, self.as_round.estimate(self.confidence), self.n_left, has_signal=not self.says_nothing,
             thing="grade", is_rest=bool(self.settled), n_next=self.n_next, count_doubts=self.count_doubts,
+            by_lot=self.by_lot,
             by_matrix=None if self.by_matrix is None else Estimate(*self.by_matrix, self.confidence),
         )  # fmt: skip
 

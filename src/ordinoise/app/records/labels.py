@@ -17,6 +17,7 @@ from ordinoise.app.records.plan import NO_GRADE
 from ordinoise.app.tables import read_text
 from ordinoise.audit.issues import CHANCES
 from ordinoise.audit.prevalence.count import Count, Table
+from ordinoise.audit.prevalence.floor import Floor
 from ordinoise.audit.prevalence.sums import Sums, Traits, shape_of
 from ordinoise.audit.prevalence.verdicts import Verdicts
 from ordinoise.estimation.score.cells import ScoreCells
@@ -113,7 +114,8 @@ class CountedLabels:
         cells = ScoreCells.from_sample(chances)
         traits = Traits.of(cells, chances, ranks_in(record, graded), graded["suspicion"].to_numpy())
         sums = Sums.of(traits, *shape_of(cells, len(record.classes)))
-        return cls(graded["row"].to_numpy(), traits, Table.of(cells, sums, record.design_effect))
+        by_lot = None if record.by_lot is None else Floor(record.by_lot)
+        return cls(graded["row"].to_numpy(), traits, Table.of(cells, sums, record.design_effect, by_lot))
 
     def count(self, settled: Iterable[Settled], confidence: float, slips: Mapping[int, float]) -> Count:
         """How many of the others are wrong, by these verdicts; `slips` are the chances that they err, by row."""
@@ -136,6 +138,6 @@ def counted_record(record: AuditRecord, count: Count, settled: tuple[Settled, ..
     return replace(
         record, settled=settled, suspects=tuple(one for one in record.suspects if one.row not in rows),
         wrong=None if left.is_range else left.value, wrong_low=left.low, wrong_high=left.high, stage=count.stage,
-        n_next=count.n_next, count_doubts=tuple(doubt.sentence for doubt in count.doubts),
+        n_next=count.n_next, count_doubts=tuple(doubt.sentence for doubt in count.doubts), by_lot=count.by_lot,
         by_matrix=record.by_matrix if record.settled == settled else None,
     )  # fmt: skip

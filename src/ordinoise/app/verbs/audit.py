@@ -138,6 +138,7 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: His
         spot_check=history.spot_check,
         repeats=history.repeats,
         settled_wrong=found.settled_wrong,
+        by_lot=None if count is None else count.by_lot,
         graders=found.graders,
     )
 

@@ -115,7 +115,14 @@ class FileAudit:
             trusted=self.verified,
             groups=self.table.groups,
             recorded_probabilities=self.graded,
+            noise_by=self._by_lot,
         )
+
+    @property
+    def _by_lot(self) -> list[str | None] | None:
+        """Who graded each row, if rows were given out at random."""
+        names = self.table.graders if self.request.by_lot else None
+        return None if names is None else [name or None for name in names.tolist()]
 
     @cached_property
     def graders(self) -> GraderEffects | None:
@@ -258,6 +265,8 @@ def check_request(request: Request) -> None:
     if request.grader is not None and request.item is not None:
         advice = "name who gave the grades of an item with --rater"
         raise complain("grader", "be left out where items have several grades", repr(request.grader), advice)
+    if request.by_lot and request.grader is None:
+        raise complain("by-lot", "come with --grader, the column that says who had rows given out", "none")
     if request.prior_rate is not None:
         as_number("prior-rate", request.prior_rate, 0.0, 0.99, open_low=True)
     as_count("seed", request.seed, 0)

@@ -92,6 +92,9 @@ class Request(GradedFile):
     grader
         Column that names who gave the one grade of each row: a person, a branch, a device. It is no feature; the report
         says who grades higher or lower than the others on comparable rows.
+    by_lot
+        Rows were given out to the graders of --grader at random: then graders who differ show how many grades are wrong
+        at least. Where it is not so, that number is too high, and nothing in the table tells.
     learner
         auto, mlp, boosting or blend.
     noise
@@ -123,6 +126,7 @@ class Request(GradedFile):
     rater: str | None = None
     group: str | None = None
     grader: str | None = None
+    by_lot: bool = False
     learner: str = "auto"
     noise: str = "estimate"
     answer: str = "auto"

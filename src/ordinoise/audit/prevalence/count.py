@@ -46,7 +46,8 @@ class Count:
         Rows verified, by how they were drawn. Random rows as suspicious as those that were chosen since count as
         chosen, for they stand for no row that is left.
     floor : int
-        At least so many are wrong if grades overlap with tails no heavier than t3; 0 if that is refuted.
+        At least so many are wrong if grades overlap with tails no heavier than t3; 0 if that is refuted. Where rows
+        were given out at random, at least as many as `by_lot` leaves.
     most_unlike : float
         At most so many, if no grade is recorded as another one more often than as itself: the limit for all rows, less
         the wrong ones that were found.
@@ -58,9 +59,13 @@ class Count:
         the stage is "random": before, no number of a single row is honest.
     n_next : int or None
         The most wrong labels among the next 40 chosen rows; None without chosen rows.
+    by_lot : int or None
+        At least so many of all labels are wrong, as graders of rows that were given out at random differ; None if
+        nobody said that they were.
     doubts : tuple of Doubt
         ``"overlap-refuted"``: rows that looked too far to be right were found right, so there is no floor.
         ``"chosen-unsuspicious"``: the chosen rows looked no more suspicious than the rest, so they say nothing of it.
+        ``"lot-refuted"``: rows were not given out at random, or more are found right than graders who differ allow.
     """
 
     stage: Stage
@@ -74,6 +79,7 @@ class Count:
     curve: Curve | None
     n_next: int | None
     doubts: tuple[Doubt, ...] = ()
+    by_lot: int | None = None
 
     @property
     def is_refuted(self) -> bool:
@@ -106,16 +112,19 @@ class Table:
         Chance of each grade if all records are right, see :func:`overlap_of`; None if there is no telling.
     design_effect : float
         Rows per independent row, where rows come in groups: it widens floor and ceilings.
+    by_lot : Floor or None
+        The floor of all rows by graders who had theirs given out at random; None if nobody said so.
     """
 
     sums: Sums
     overlap: Floats | None
     design_effect: float = 1.0
+    by_lot: Floor | None = None
 
     @classmethod
-    def of(cls, cells: ScoreCells, sums: Sums, design_effect: float = 1.0) -> Table:
+    def of(cls, cells: ScoreCells, sums: Sums, design_effect: float = 1.0, by_lot: Floor | None = None) -> Table:
         """The table with these sums."""
-        return cls(sums, overlap_of(cells, sums.records, design_effect), design_effect)
+        return cls(sums, overlap_of(cells, sums.records, design_effect), design_effect, by_lot)
 
     def count(
         self, verdicts: Verdicts, verified: Traits, confidence: float = 0.95, sample_effect: float = 1.0
@@ -142,13 +151,17 @@ class Table:
         high = min(unlike, by_chosen, rest.n_rows)
         if floor.is_refuted or floor.n_wrong > high:
             floor, doubts = Floor(0, is_refuted=True), (*doubts, REFUTED)
-        left, curve = Estimate(np.nan, floor.n_wrong, high, confidence), None
+        by_lot = self._by_lot(verdicts.tally, error, high)
+        doubts += (LOT_REFUTED,) if by_lot.is_refuted else ()
+        least = max(floor.n_wrong, by_lot.n_wrong)
+        left, curve = Estimate(np.nan, least, high, confidence), None
         if is_random.any():
             curve, left = _by_sample(verdicts, verified, is_random, rest, confidence, sample_effect)
         return Count(
             "random" if is_random.any() else "chosen" if chosen.n_rows else "nothing",
-            left, rest.n_rows, chosen, verdicts.among(is_random).tally, floor.n_wrong, unlike, by_chosen, curve,
+            left, rest.n_rows, chosen, verdicts.among(is_random).tally, least, unlike, by_chosen, curve,
             most_of_next(chosen.n_rows, chosen.n_wrong + chosen.n_open, error=error) if chosen.n_rows else None, doubts,
+            None if self.by_lot is None or by_lot.is_refuted else self.by_lot.n_wrong,
         )  # fmt: skip
 
     def _of_rest(self, verdicts: Verdicts, verified: Traits, rest: Sums) -> NDArray[np.bool_]:
@@ -201,7 +214,20 @@ class Table:
             slip_rate=verdicts.tally.slip_rate, error=error, design_effect=self.design_effect,
         )  # fmt: skip
 
+    def _by_lot(self, verified: Tally, error: float, high: float) -> Floor:
+        """The floor by graders, less what was found wrong, and what reviewers may have taken for right."""
+        if self.by_lot is None or self.by_lot.is_refuted:
+            return self.by_lot or Floor(0)
+        slips = int(binom.isf(error, verified.n_decided, verified.slip_rate)) if verified.slip_rate else 0
+        least = max(self.by_lot.n_wrong - verified.n_wrong - slips, 0)
+        return Floor(0, is_refuted=True) if least > high else Floor(least)
 
+
+LOT_REFUTED = Doubt(
+    "lot-refuted",
+    "the expected grades of graders differ, or too many rows were found right: rows were not given out at random, so "
+    "what graders differ by says nothing of how many are wrong at least",
+)
 REFUTED = Doubt(
     "overlap-refuted",
     "rows that looked too far off to be right were found right: grades overlap in a way that the columns do not show, "
@@ -242,6 +268,7 @@ def count_wrong(
     confidence: float = 0.95,
     design_effect: float = 1.0,
     sample_effect: float = 1.0,
+    by_lot: Floor | None = None,
 ) -> tuple[Count, Floats]:
     """How many labels are wrong, and the chance that each is, or NaN where nobody can know it.
 
@@ -255,7 +282,7 @@ def count_wrong(
         In [0, 1], higher for rows that are more likely wrong; its own scale does not matter much.
     verdicts : Verdicts, optional
         What was verified.
-    confidence, design_effect, sample_effect : float
+    confidence, design_effect, sample_effect, by_lot
         As in :class:`Table`.
 
     Returns
@@ -268,7 +295,7 @@ def count_wrong(
     cells = ScoreCells.from_sample(probabilities)
     rows = Traits.of(cells, probabilities, recorded, suspicion)
     sums = Sums.of(rows, *shape_of(cells, probabilities.shape[1]))
-    table = Table.of(cells, sums, design_effect)
+    table = Table.of(cells, sums, design_effect, by_lot)
     count = table.count(verdicts, rows.among(verdicts.rows), confidence, sample_effect)
     if count.curve is None:
         return count, np.full(len(recorded), np.nan)
