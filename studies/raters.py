@@ -1,6 +1,7 @@
 """Consensus of several raters, compared with gold grades or the mean of many raters, which no method sees.
 
-``python -m studies.raters [PART ...] [--data-dir DIR]``, parts web, lidc, text, trusted, simulated and speed.
+``python -m studies.raters [PART ...] [--data-dir DIR]``, parts web, lidc, text, trusted, simulated and speed. Only by
+name: dependence, panels of raters who copy each other or share errors.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,7 @@ from ordinoise.datasets import lidc, web_search
 from ordinoise.estimation import RepeatedLabels
 from ordinoise.scoring.agreement import agreement
 from studies.real import components
-from studies.simulated_raters import class_conditional, perceived
+from studies.simulated_raters import class_conditional, panel, perceived
 
 Ints = NDArray[np.int64]
 CUTS = np.array([-2.5, -0.5, 0.5, 2.5])
@@ -34,7 +36,7 @@ TEXT_COLUMNS = ("median wrong", "RepeatedLabels() wrong", "claimed - right", "wi
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=list(PARTS))
+    parser.add_argument("parts", nargs="*", default=list(PARTS)[:6])
     parser.add_argument("--data-dir")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -152,8 +154,53 @@ def speed(console: Console, _: str | None) -> None:
     )
 
 
+PANELS: dict[str, dict[str, Any]] = {
+    "3 sound and 10 copies of a poor one": {"groups": ((3, 0.25), (10, 1.3)), "slips": 0.0},
+    "3 and 10 near copies": {"groups": ((3, 0.25), (10, 1.3)), "slips": 0.15},
+    "3 and 4 near copies": {"groups": ((3, 0.25), (4, 1.3)), "slips": 0.15},
+    "10 and 3 near copies": {"groups": ((10, 0.25), (3, 1.3)), "slips": 0.15},
+    "6 and 6 near copies": {"groups": ((6, 0.25), (6, 1.3)), "slips": 0.15},
+    "3 and 10 near copies, a fifth at random": {
+        "groups": ((3, 0.25), (10, 1.3)), "slips": 0.15, "at_random": 0.2
+    },
+    "three groups with errors of their own": {"groups": ((4, 0.3), (4, 0.3), (4, 0.3)), "shared": 0.7},
+    "two such groups": {"groups": ((4, 0.3), (6, 0.3)), "shared": 0.9},
+    "8 independent": {"groups": ((8, 0.6),)},
+    "8 independent, a fifth at random": {"groups": ((8, 0.6),), "at_random": 0.2},
+    "8 independent, items of unequal difficulty": {"groups": ((8, 0.6),), "spread": 0.7},
+}  # fmt: skip
+PANEL_SEEDS = range(500, 503)
+"""Settings were looked at with seeds 0 to 2 only."""
+
+
+def dependence(console: Console, _: str | None) -> None:
+    """600 items that everybody grades: share wrong of the best vote and of the consensus, claimed, groups, time."""
+    columns = ("wrong: median", "rounded mean", "consensus", "claimed", "claimed - right", "groups", "seconds")
+    table = Table("panel", *columns, title=f"Raters who depend on each other, {len(PANEL_SEEDS)} draws each")
+    for name, settings in PANELS.items():
+        rows = [_panel_row(seed, settings) for seed in PANEL_SEEDS]
+        groups = {" + ".join(map(str, row[1])) or "-" for row in rows}
+        values = np.mean([row[0] for row in rows], axis=0)
+        shown = [f"{value:.3f}" for value in values]
+        table.add_row(name, *shown[:-1], "; ".join(sorted(groups)), shown[-1])
+    console.print(table)
+
+
+def _panel_row(seed: int, settings: dict[str, Any]) -> tuple[list[float], list[int]]:
+    drawn = panel(seed, 600, **settings)
+    start = time.process_time()
+    fit = repeated(seed).fit(drawn.items, drawn.raters, drawn.labels)
+    seconds = time.process_time() - start
+    lower = voted(drawn.items, drawn.labels, lambda each: int(np.sort(each)[(len(each) - 1) // 2]))
+    mean = voted(drawn.items, drawn.labels, lambda each: int(np.floor(each.mean() + 0.5)))
+    wrong = [float((each != drawn.truth).mean()) for each in (lower, mean, fit.consensus_)]
+    claimed = float(fit.confidence_.mean())
+    return [*wrong, claimed, claimed - 1 + wrong[-1], seconds], [len(group) for group in fit.rater_groups_]
+
+
 PARTS: dict[str, Callable[[Console, str | None], None]] = {
     "web": web, "lidc": nodules, "text": text, "trusted": trusted, "simulated": simulated, "speed": speed,
+    "dependence": dependence,
 }  # fmt: skip
 
 

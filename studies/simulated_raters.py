@@ -73,3 +73,47 @@ def features_of(drawn: Drawn, seed: int, n_columns: int = 12) -> Floats:
     place = drawn.truth + rng.uniform(-0.5, 0.5, len(drawn.truth))
     loadings = np.where(np.arange(n_columns) < 2 * n_columns // 3, rng.uniform(0.3, 1.0, n_columns), 0.0)
     return place[:, None] * loadings + rng.normal(0, 1.5, (len(place), n_columns))
+
+
+def panel(
+    seed: int,
+    n_items: int,
+    groups: tuple[tuple[int, float], ...],
+    slips: float | None = None,
+    shared: float = 0.0,
+    at_random: float = 0.0,
+    spread: float = 0.0,
+) -> Drawn:
+    """Everybody grades everything, in groups of (number, sigma) whose raters depend on each other.
+
+    Parameters
+    ----------
+    slips : float, optional
+        The second and later groups copy their first rater, but for this share of the grades, which they guess.
+    shared : float
+        Standard deviation of an error that the raters of a group share, for groups that do not copy.
+    at_random : float
+        Share of the items that everybody grades without regard to them.
+    spread : float
+        Standard deviation of the logarithm by which the noise of an item differs.
+    """
+    rng = np.random.default_rng(seed)
+    score, hardness = rng.normal(size=n_items), np.exp(spread * rng.normal(size=n_items))
+    cuts = np.quantile(score, rng.dirichlet(np.full(N_CLASSES, 6.0)).cumsum()[:-1])
+    is_random = rng.random(n_items) < at_random
+    columns = []
+    for place, (number, sigma) in enumerate(groups):
+        perceived_score = score + shared * rng.normal(size=n_items)
+        source = None
+        for _ in range(number):
+            own = np.sort(cuts + 0.05 * rng.normal() + 0.05 * rng.normal(size=len(cuts)))
+            seen = perceived_score + sigma * hardness * rng.lognormal(0, 0.2) * rng.normal(size=n_items)
+            grades = (seen[:, None] > own).sum(axis=1)
+            grades = np.where(is_random, rng.integers(N_CLASSES, size=n_items), grades)
+            if place and slips is not None:
+                source = grades if source is None else source
+                slips_here = rng.random(n_items) < slips
+                grades = np.where(slips_here, rng.integers(N_CLASSES, size=n_items), source)
+            columns.append(grades)
+    items, raters = np.divmod(np.arange(n_items * len(columns)), len(columns))
+    return Drawn(items, raters, np.column_stack(columns).ravel(), (score[:, None] > cuts).sum(axis=1))

@@ -50,3 +50,23 @@ def perceiving(n_items: int, n_raters: int, seed: int) -> tuple[tuple[Ints, Ints
 def ratings_of(table: Ints) -> Ratings:
     items, raters, labels = from_wide(table)
     return Ratings(items, raters, labels, (*table.shape, len(PRIOR)))
+
+
+def perceived_panel(n_items: int, groups: tuple[tuple[int, float], ...], seed: int, shared: float = 0.0) -> Any:
+    """Truth and grades of groups of (number, sigma), all of everything; each group may have an error of its own."""
+    rng = np.random.default_rng(seed)
+    score, cuts = rng.normal(size=n_items), np.array([-0.8, 0.0, 0.8])
+    columns = []
+    for number, sigma in groups:
+        seen = score + shared * rng.normal(size=n_items)
+        columns += [seen + sigma * rng.normal(size=n_items) for _ in range(number)]
+    grades = (np.column_stack(columns)[:, :, None] > cuts).sum(axis=2)
+    return (score[:, None] > cuts).sum(axis=1), grades
+
+
+def with_copies(grades: Ints, n_copies: int, slips: float, seed: int) -> Ints:
+    """The table with copies of its last column, each of which guesses a share of the grades."""
+    rng = np.random.default_rng(seed)
+    shape = (len(grades), n_copies)
+    copies = np.where(rng.random(shape) < slips, rng.integers(4, size=shape), grades[:, -1:])
+    return np.column_stack([grades, copies])

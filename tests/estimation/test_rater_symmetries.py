@@ -89,10 +89,10 @@ def test_a_grade_that_is_mostly_recorded_as_another_is_named_as_its_owner_names_
     matrix = np.array([[0.9, 0.05, 0.05], [0.1, 0.3, 0.6], [0.05, 0.05, 0.9]])  # the middle grade goes up
     average: Any = SimpleNamespace(posterior=np.eye(3)[true], matrices=matrix[None])
     ratings = Ratings(np.arange(180).repeat(3), np.zeros(540, dtype=np.int64), true.repeat(3), (180, 1, 3))
-    found = doubts(average, ratings, np.array(["low", "middle", "high"]), n_trusted=0)
+    found = doubts(average, ratings, ratings, np.array(["low", "middle", "high"]), n_trusted=0)
     (shifted,) = [doubt.sentence for doubt in found if doubt.code == "shifted-class"]
     assert shifted.startswith("items of the true grade middle mostly have another label")
-    assert not doubts(average, ratings, np.array(["low", "middle", "high"]), n_trusted=5)
+    assert not doubts(average, ratings, ratings, np.array(["low", "middle", "high"]), n_trusted=5)
 
 
 # From wide to long ---------------------------------------------------------------------------------------

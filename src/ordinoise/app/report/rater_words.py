@@ -22,6 +22,10 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 GUESSES = 0.5  # a rater whose interval lies above is said to guess; a round number, chosen by no run
 MEANINGS = {
     "no-repeats": "No item was graded twice, so nothing is known about agreement or errors.",
+    "dependent-raters": (
+        "Some raters agree among themselves in a way that the items do not explain. Each such group has one voice, as "
+        "ten copies of one opinion are one opinion."
+    ),
     "few-triples": "Few items have three grades. With two one sees that raters differ, but hardly who is right.",
     "scarce-class": "A grade is so rare that how it is graded can hardly be told.",
     "shifted-class": "A grade is usually recorded as another one, so it may not mean what its name says.",

@@ -26,11 +26,15 @@ from ordinoise._validation import (
 from ordinoise._warning import warn_caller
 from ordinoise.crossfit import stratified_folds
 from ordinoise.decisions import decide
+from ordinoise.estimate import Estimate
 from ordinoise.estimation.base import IdentifiabilityWarning
 from ordinoise.estimation.raters.average import FAMILIES, Average, believed_prior, fit_average, refit
 from ordinoise.estimation.raters.consensus import CONFIRMED, consensus_without_names, nearer_than_vote, within
+from ordinoise.estimation.raters.correlations import grades_by_rater
+from ordinoise.estimation.raters.dependence import dependence
 from ordinoise.estimation.raters.features import default_learners, prior_from_features
 from ordinoise.estimation.raters.matrices import Stop
+from ordinoise.estimation.raters.members import with_members
 from ordinoise.estimation.raters.ratings import Known, Ratings, Votes
 from ordinoise.estimation.raters.summary import (
     SHARED_BIAS,
@@ -39,8 +43,10 @@ from ordinoise.estimation.raters.summary import (
     doubts,
     rater_summaries,
 )
+from ordinoise.estimation.raters.votes import verified_votes
+from ordinoise.estimation.raters.wide import check_present, from_wide
 from ordinoise.labels import as_column, as_groups, distinct, ordered_classes, ranks_of
-from ordinoise.noise.record import Noise, estimated_noise
+from ordinoise.noise.record import Doubt, Noise, estimated_noise
 
 N_FOLDS = 5  # a convention, chosen by no run
 FEATURE_ROUNDS = 3
@@ -117,6 +123,12 @@ class RepeatedLabels(BaseEstimator):
         The shrinkage used.
     log_likelihood_ : float
         Log-likelihood of all ratings under the likelier family.
+    rater_groups_ : tuple of arrays
+        Names of the raters of each group that counts as one, because its raters copy or because groups of raters
+        measure different things; empty if all count alone.
+    effective_votes_ : Estimate
+        So many independent raters all of them are worth. Without verified grades only the upper end is known, as what
+        all get wrong is not seen.
     likelihood_ratio_ : float
         Twice the gain in log-likelihood over chance agreement, where every rater draws labels from the rater's own
         frequencies for every item. (Against no noise it is infinite as soon as two raters differ.)
@@ -183,14 +195,19 @@ class RepeatedLabels(BaseEstimator):
         stop = Stop(as_count("max_iter", self.max_iter, 1), as_number("tol", self.tol, 0.0, np.inf))
         shrinkage, families = self._checked_shrinkage(), self._checked_families(ratings.shape[1])
         known, rng = self._checked_trusted(trusted, ratings.shape[0]), as_generator(self.random_state)
-        average = fit_average(ratings, known, families, shrinkage, stop, rng, self.callback or (lambda: None))
-        votes = Votes.of(ratings)
+        self._dependence = dependence(ratings)
+        voices = self._dependence.collapsed(ratings)
+        average = fit_average(voices, known, families, shrinkage, stop, rng, self.callback or (lambda: None))
+        votes = Votes.of(voices)
         if features is not None:
             fold = stratified_folds(average.posterior.argmax(axis=1), N_FOLDS, rng, as_groups(groups, len(features)))
             average, known = self._with_features(average, votes, known, families, stop, features, fold)
-        self._keep(average, ratings, votes, known, confidence)
-        replicates, rates = bootstrap(votes, known, average, n_bootstrap, rng)
-        self.noise_ = self._noise_of(average, ratings, votes, known, replicates, rates, confidence)
+        every = Votes.of(ratings)
+        of_all = with_members(average, every, self._dependence.voice_of)
+        self._keep(of_all, ratings, every, known, confidence)
+        replicates, rates = bootstrap(votes, known, average, n_bootstrap, rng, every)
+        self.effective_votes_ = self._votes(ratings, known, confidence, rng)
+        self.noise_ = self._noise_of(of_all, ratings, every, known, replicates, rates, confidence)
         self._warn(average)
         return self
 
@@ -234,7 +251,7 @@ class RepeatedLabels(BaseEstimator):
         column = as_column("labels", labels)
         if len(column) == 0:
             raise complain("labels", "not be empty", "no rating")
-        _check_present("labels", column)
+        check_present("labels", column)
         self.classes_ = ordered_classes(labels, self.classes)
         if len(self.classes_) < 2:
             raise complain("labels", "hold at least 2 classes", self.classes_.tolist())
@@ -322,9 +339,19 @@ class RepeatedLabels(BaseEstimator):
         self.posterior_ = average.posterior
         self.consensus_ = self.classes_[consensus]
         self.confidence_ = average.posterior[np.arange(len(consensus)), consensus]
+        self.rater_groups_ = tuple(self.raters_[list(group)] for group in self._dependence.collapsed_groups)
         self.shrinkage_, self.family_weights_ = average.shrinkage, average.weights
         self.log_likelihood_, self.n_iter_ = average.lead.log_likelihood, average.lead.n_iter
         self.likelihood_ratio_ = 2 * (self.log_likelihood_ - chance_log_likelihood(ratings))
+
+    def _votes(self, ratings: Ratings, known: Known, confidence: float, rng: np.random.Generator) -> Estimate:
+        at_most = self._dependence.votes if self.rater_groups_ else float(ratings.shape[1])
+        unknown, verified = Estimate(np.nan, 1.0, at_most, confidence), known.is_trusted[ratings.items]
+        if not verified.any() or ratings.shape[1] == 1:
+            return unknown
+        rows, items = np.unique(ratings.items[verified], return_inverse=True)
+        some = Ratings(items, ratings.raters[verified], ratings.grades[verified], (len(rows), *ratings.shape[1:]))
+        return verified_votes(grades_by_rater(some), known.trusted[rows], confidence, rng) or unknown
 
     def _noise_of(
         self, average: Average, ratings: Ratings, votes: Votes, known: Known, replicates: Floats, rates: Floats,
@@ -335,10 +362,19 @@ class RepeatedLabels(BaseEstimator):
         counts = votes.counts(average.posterior).sum(axis=1)
         if ratings.shape[1] < n_raters:
             counts = np.outer(self._n_labels / self._n_labels.sum(), counts[0])
+        reasons = doubts(
+            average, self._dependence.collapsed(ratings), ratings, self.classes_, int(known.is_trusted.sum())
+        )
+        if self._dependence.collapsed_groups:
+            found = self._dependence.sentence(self.raters_)
+            if not self.effective_votes_.is_range:
+                n_verified = int(known.is_trusted.sum())
+                found += f"; against {n_verified} verified grades all are worth {self.effective_votes_:.1f} votes"
+            reasons = [Doubt("dependent-raters", found), *reasons]
         return estimated_noise(
             np.broadcast_to(average.matrices, (n_raters, n_classes, n_classes)), average.posterior.mean(axis=0),
             replicates=replicates, rates=rates, confidence=confidence, method=type(self).__name__, per="rater",
-            doubts=doubts(average, ratings, self.classes_, int(known.is_trusted.sum())),
+            doubts=reasons,
             raters=tuple(self.raters_.tolist()), counts=counts,
         )  # fmt: skip
 
@@ -351,37 +387,3 @@ class RepeatedLabels(BaseEstimator):
                 f"the posteriors still moved by more than tol={self.tol:g} after {self.n_iter_} steps; raise max_iter",
                 ConvergenceWarning,
             )
-
-
-def from_wide(ratings: Any, missing: Any = -1) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Items, raters and labels, one entry per rating, from a table with one row per item and one column per rater.
-
-    Parameters
-    ----------
-    ratings : array or frame of shape (n_items, n_raters)
-        None and NaN are missing ratings. The columns of a frame name the raters; items are numbered by row.
-    missing : default=-1
-        A value that also marks a missing rating; None if there is none.
-    """
-    table = np.asarray(ratings)
-    if table.ndim != 2:
-        raise complain("ratings", "have one row per item and one column per rater", f"shape {table.shape}")
-    absent = np.array([_is_blank(value) or value == missing for value in table.flat], dtype=bool)
-    items, columns = np.nonzero(~absent.reshape(table.shape))
-    names = np.asarray(getattr(ratings, "columns", np.arange(table.shape[1])))
-    labels = table[items, columns]
-    if labels.dtype.kind == "f" and (labels == np.floor(labels)).all():
-        labels = labels.astype(np.int64)
-    return items, names[columns], np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
-
-
-def _check_present(argument: str, column: NDArray[Any]) -> None:
-    for place, value in enumerate(column.tolist() if column.dtype.kind in "fO" else ()):
-        if _is_blank(value):
-            advice = "drop the rating, or convert a table with blanks by from_wide"
-            raise complain(argument, "have no missing value", f"{value} at {place}", advice)
-
-
-def _is_blank(value: Any) -> bool:
-    """Whether a value is None, NaN or the NA of pandas, whose comparisons have no truth value."""
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)

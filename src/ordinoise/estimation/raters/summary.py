@@ -12,7 +12,8 @@ from scipy.special import expit, logit
 from ordinoise._validation import Floats, Ints
 from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.estimation.raters.average import Average
-from ordinoise.estimation.raters.matrices import Stop, fit_matrices
+from ordinoise.estimation.raters.matrices import UNTRIED_SHRINKAGE, Stop, fit_matrices
+from ordinoise.estimation.raters.members import member_matrices
 from ordinoise.estimation.raters.perception import (
     FIRST_GUESSING,
     GRID,
@@ -166,22 +167,27 @@ def average_matrix(matrices: Floats, counts: Floats) -> Floats:
 
 
 def bootstrap(
-    votes: Votes, known: Known, average: Average, n_bootstrap: int, rng: np.random.Generator
+    votes: Votes, known: Known, average: Average, n_bootstrap: int, rng: np.random.Generator, every: Votes
 ) -> tuple[Floats, Floats]:
-    """Average matrix and noise rate in `n_bootstrap` resamples of the items.
+    """Average matrix and noise rate in `n_bootstrap` resamples of the items, of all raters in `every`.
 
     A resample refits one model, the matrices with free entries or, without them, perception; what it moves is added to
     the average of the families.
     """
     n_items, n_classes = average.posterior.shape
-    counts = votes.counts(average.posterior).sum(axis=1)
-    center, base = average_matrix(average.matrices, counts), None
+    counts = every.counts(average.posterior).sum(axis=1)
+    strength = average.shrinkage if np.isfinite(average.shrinkage) else UNTRIED_SHRINKAGE
+    is_whole = every.shape == votes.shape
+    whole = average.matrices if is_whole else member_matrices(every, average.posterior, strength)
+    center, base = average_matrix(whole, counts), None
     matrices, rates = np.empty((n_bootstrap, n_classes, n_classes)), np.empty(n_bootstrap)
     for resample in range(-1, n_bootstrap):
         drawn = rng.integers(n_items, size=n_items) if resample >= 0 else np.arange(n_items)
         weight = np.bincount(drawn, minlength=n_items).astype(float)
         again, posterior = _refitted(votes, Known(known.trusted, weight, known.prior), average)
-        refit = average_matrix(again, votes.counts(weight[:, None] * posterior).sum(axis=1))
+        weighted = weight[:, None] * posterior
+        again = again if is_whole else member_matrices(every, weighted, strength)
+        refit = average_matrix(again, every.counts(weighted).sum(axis=1))
         if base is None:  # the first is no resample: what it gives is where the others move from
             base = refit
             continue
@@ -207,9 +213,12 @@ def chance_log_likelihood(ratings: Ratings) -> float:
     return float((table * np.log(np.where(table > 0, share, 1.0))).sum())
 
 
-def doubts(average: Average, ratings: Ratings, classes: NDArray[Any], n_trusted: int) -> list[Doubt]:
-    """Reasons why the ratings do not identify the matrices; the last is that of a bias that all may share."""
-    per_item = np.bincount(ratings.items)
+def doubts(average: Average, voices: Ratings, ratings: Ratings, classes: NDArray[Any], n_trusted: int) -> list[Doubt]:
+    """Reasons why the ratings do not identify the matrices; the last is that of a bias that all may share.
+
+    Raters who count as one are a single one of the `voices`.
+    """
+    per_item = np.bincount(voices.items)
     found: list[Doubt] = []
     if per_item.max() == 1:
         found.append(Doubt("no-repeats", "no item has two ratings, so agreement of raters cannot be observed"))
