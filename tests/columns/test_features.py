@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ordinoise.app.tables import ColumnFindings, features_of
-from ordinoise.columns.features import findings_of, kind_of_column
+from ordinoise.columns.features import features_of, findings_of, kind_of_column
+from ordinoise.columns.findings import ColumnFindings
 
 DAYS = [datetime.date(1970, 1, 2), datetime.date(2024, 1, 31), None]
 NOON = datetime.datetime(1970, 1, 2, 12)

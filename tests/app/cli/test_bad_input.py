@@ -34,7 +34,7 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "no such file": (lambda path: path.unlink(missing_ok=True), "file must exist, got 'table.csv'"),
     "an empty file": (lambda path: path.write_text(""), "file must"),
     "a header only": (lambda path: path.write_text("size,color,stars\n"), "file must"),
-    "an absent target": (_text(",stars\n", ",star\n"), "did you mean 'star'?"),
+    "an absent target": (_text(",stars\n", ",star\n"), "did you mean 'star' (4 values)?"),
     "a constant target": (
         lambda path: path.write_text("size,stars\n" + "".join(f"{i},3\n" for i in range(60))),
         "target must",
@@ -92,7 +92,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "an unknown learner": (("--learner", "bosting"), "did you mean 'boosting'?"),
     "an unknown decision": (("--decision", "modus"), "did you mean 'mode'?"),
     "a negative seed": (("--seed", "-1"), "seed must"),
-    "an ignored column that is not there": (("--ignore", "colour"), "did you mean 'color'?"),
+    "an ignored column that is not there": (("--ignore", "colour"), "did you mean 'color' (2 values)?"),
     "a noise matrix that is not there": (("--noise", "matrix.csv"), "noise must"),
     "a noise matrix that is none": (("--noise", "table.csv"), "noise must"),
     "no jobs": (("--jobs", "0"), "jobs must"),

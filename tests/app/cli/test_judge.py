@@ -98,7 +98,7 @@ def test_a_judge_with_a_scale_of_its_own_and_one_system(folder: Path) -> None:
 
 
 TROUBLE: dict[str, tuple[tuple[str, str], str]] = {
-    "no such judge": (("--judge", "machin"), "did you mean 'machine'?"),
+    "no such judge": (("--judge", "machin"), "did you mean 'machine' (5 values)?"),
     "no such human": (("--human", "person,persona"), "human must name a column"),
     "the judge among the people": (("--human", "person,machine"), "that of the judge, 'machine'"),
     "no such system": (("--by", "systems"), "did you mean 'system'?"),

@@ -212,11 +212,11 @@ def test_a_spreadsheet_runs_nothing_and_a_terminal_gets_no_control_character(mad
 
 MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "no item": (("long.csv", "--grade", "stars"), "options must name the columns with --item and --grade"),
-    "an unknown item": (("long.csv", "--item", "ids", "--grade", "stars"), "did you mean 'id'?"),
-    "an unknown rater": (("long.csv", "--item", "id", "--rater", "whom", "--grade", "stars"), "did you mean 'who'?"),
+    "an unknown item": (("long.csv", "--item", "ids", "--grade", "stars"), "did you mean 'id' ("),
+    "an unknown rater": (("long.csv", "--item", "id", "--rater", "whom", "--grade", "stars"), "did you mean 'who' ("),
     "one column twice": (("long.csv", "--item", "id", "--rater", "id", "--grade", "stars"), "rater must name another"),
     "one wide column": (("wide.csv", "--wide", "Ada"), "wide must name two different columns"),
-    "an unknown wide column": (("wide.csv", "--wide", "Ada,bo"), "did you mean 'Bo'?"),
+    "an unknown wide column": (("wide.csv", "--wide", "Ada,bo"), "did you mean 'Bo' ("),
     "wide and long": (("wide.csv", "--wide", "Ada,Bo", "--rater", "Ada"), "wide must stand instead of"),
     "items that repeat in a wide table": (("wide.csv", "--wide", "Ada,Bo", "--item", "kind"), "item must name every row"),
     "text grades without an order": (("export.json",), "--order"),

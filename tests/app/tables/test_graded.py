@@ -8,7 +8,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ordinoise.app.tables import ColumnRoles, features_of, graded_table, grades_of, read_table, read_text, write_table
+from ordinoise.app.tables import (
+    ColumnRoles,
+    graded_table,
+    grades_of,
+    read_table,
+    read_text,
+    write_table,
+)
+from ordinoise.columns.features import features_of
 
 Put = Callable[..., Path]
 MIXED = """\

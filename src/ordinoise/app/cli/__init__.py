@@ -11,6 +11,7 @@ from typing import NoReturn
 from cyclopts import App, CycloptsError, CycloptsPanel, Parameter
 
 from ordinoise import __version__
+from ordinoise.app.cli._columns import advice_on_columns
 from ordinoise.app.cli._console import compilation_told, console, plain_warnings, printable
 from ordinoise.app.cli._memory import causes, is_short_of_memory, memory_limit, memory_sentence, run_watched
 from ordinoise.app.cli._signals import stop_signals
@@ -91,7 +92,8 @@ def _run(arguments: Sequence[str] | None) -> None:
         with plain_warnings(), compilation_told():
             app(sys.argv[1:] if arguments is None else arguments, exit_on_error=False, print_error=False)
     except CycloptsError as error:  # its own exit code differs between its versions
-        _print_usage_error(str(error))
+        words = [str(word) for word in (sys.argv[1:] if arguments is None else arguments)]
+        _print_usage_error("\n".join(filter(None, [str(error), advice_on_columns(str(error), words)])))
         raise SystemExit(2) from None
     except KeyboardInterrupt:
         _say_stopped()

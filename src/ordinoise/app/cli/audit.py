@@ -42,12 +42,14 @@ def audit(
     """
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
+    from ordinoise.app.cli._columns import check_columns
     from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
     from ordinoise.app.cli._findings import print_record, show_graders, show_noise, show_suspects
     from ordinoise.app.cli._parts import refuse_scheduler
 
     refuse_existing("out", out)
     as_count("suspects", suspects, 1)
+    check_columns(request)
     from ordinoise.app.out_of_core.files import is_read_in_parts, refuse_in_parts
     from ordinoise.app.rounds.history import history_for
     from ordinoise.app.verbs.audit import TASKS, audit_file

@@ -39,12 +39,14 @@ def check(
     """
     from ordinoise._files import refuse_existing, write_whole
     from ordinoise._validation import as_number
+    from ordinoise.app.cli._columns import check_columns
     from ordinoise.app.cli._console import console, say, show_table
     from ordinoise.app.cli._findings import print_json, show_settled
 
     as_number("max-wrong", max_wrong, 0.0, 1.0)
     if junit is not None:
         refuse_existing("junit", junit)
+    check_columns(request)
     from ordinoise.app.rounds.check import FAILED, PASSED, checked_record, junit_xml, verdict_of
 
     record = checked_record(request, reviewed, on_table=show_table(is_quiet=json), verbose=True)

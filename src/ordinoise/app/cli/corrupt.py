@@ -17,6 +17,9 @@ def corrupt(request: CorruptionOptions, *, out: Path, json: Json = False) -> Non
     out
         New file: .csv, .tsv, .jsonl, .parquet or .feather.
     """
+    from ordinoise.app.cli._columns import check_columns
+
+    check_columns(request)
     from ordinoise._text import matrix_text
     from ordinoise.app.cli._console import console, rich_table, say
     from ordinoise.app.cli._findings import print_json

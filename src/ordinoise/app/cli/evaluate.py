@@ -12,6 +12,9 @@ def evaluate(request: EvaluationOptions, *, json: Json = False) -> None:
 
     Example: ordinoise evaluate model test.csv
     """
+    from ordinoise.app.cli._columns import check_columns
+
+    check_columns(request)
     from ordinoise.app.cli._console import console
     from ordinoise.app.cli._findings import print_json, show_belief, show_scores
     from ordinoise.app.verbs.model import evaluate_file

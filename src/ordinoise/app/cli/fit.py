@@ -23,11 +23,13 @@ def fit(
         audits before it, are trusted.
     """
     from ordinoise._files import refuse_existing
+    from ordinoise.app.cli._columns import check_columns
     from ordinoise.app.cli._console import console, say, say_continued, show_stage, show_table
     from ordinoise.app.cli._findings import print_record, show_noise, show_scores
     from ordinoise.app.cli._parts import refuse_scheduler
 
     refuse_existing("out", out)
+    check_columns(request)
     from ordinoise.app.out_of_core.files import is_read_in_parts, refuse_in_parts
     from ordinoise.app.report.action import baseline_of
     from ordinoise.app.rounds.history import history_for

@@ -27,8 +27,10 @@ def judge(request: JudgeOptions, *, out: Path = Path("judged"), json: Json = Fal
         New folder for report.html, judge.json and next.csv.
     """
     from ordinoise._files import refuse_existing
+    from ordinoise.app.cli._columns import check_columns
 
     refuse_existing("out", out)
+    check_columns(request)
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import print_json
     from ordinoise.app.verbs.judge import judge_file

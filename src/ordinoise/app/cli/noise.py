@@ -18,6 +18,9 @@ def noise(request: RequestOptions, *, reviewed: Path | None = None, json: Json =
         Folder of an audit, or of ordinoise raters (with --item); its settled grades, and those of the audits before it,
         are trusted.
     """
+    from ordinoise.app.cli._columns import check_columns
+
+    check_columns(request)
     from ordinoise.app.cli._console import console, show_stage, show_table
     from ordinoise.app.cli._findings import print_json, show_finding
     from ordinoise.app.cli._parts import refuse_scheduler

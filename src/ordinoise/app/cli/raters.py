@@ -38,12 +38,14 @@ def raters(
     """
     from ordinoise._files import refuse_existing
     from ordinoise._validation import as_count
+    from ordinoise.app.cli._columns import check_columns
     from ordinoise.app.cli._console import step_progress
     from ordinoise.app.cli._findings import print_json
     from ordinoise.app.cli._ratings import show_consensus, show_ratings
 
     refuse_existing("out", out)
     as_count("items", items, 1)
+    check_columns(request)
     from ordinoise.app.verbs.raters import rate_file
 
     with step_progress("fitting the raters") as on_step:

@@ -17,9 +17,11 @@ from ordinoise._files import whole_file, write_whole
 from ordinoise._plain import as_plain, of_plain
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.out_of_core.files import Part, read_part
-from ordinoise.app.tables import ColumnFindings, features_of, grades_of
+from ordinoise.app.tables import grades_of
 from ordinoise.app.tables.graded import names_in
 from ordinoise.columns.coding import Columns
+from ordinoise.columns.features import features_of
+from ordinoise.columns.findings import ColumnFindings
 from ordinoise.hashing import Keys, hashed_folds, name_keys, places_of, row_keys
 
 N_FOLDS = 4

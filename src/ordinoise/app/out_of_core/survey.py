@@ -15,13 +15,13 @@ from ordinoise._files import whole_file
 from ordinoise._validation import Ints, complain
 from ordinoise.app.out_of_core.files import Part, read_part
 from ordinoise.app.out_of_core.plan import DRAWN_ROWS, SAMPLE_ROWS, drawn_file, is_drawn
-from ordinoise.app.tables import ColumnFindings
 from ordinoise.app.tables.graded import GradedTable, graded_frame
 from ordinoise.app.tables.reader import Opened, merged, typed_columns
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.app.verbs.request import Request
 from ordinoise.columns.coding import Columns
 from ordinoise.columns.features import FEW, MANY, SHARE, findings_of, is_prose
+from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.inference import as_text, nameless, typed
 
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)

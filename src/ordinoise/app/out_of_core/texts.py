@@ -33,12 +33,13 @@ from ordinoise.app.out_of_core.plan import (
     write_arrays,
 )
 from ordinoise.app.out_of_core.work import Work
-from ordinoise.app.tables import ColumnFindings, features_of
 from ordinoise.classifiers.blend.candidates import SparseCandidate
 from ordinoise.classifiers.blend.data import Recorded
 from ordinoise.classifiers.blend.models import SparseModel
 from ordinoise.classifiers.blend.scored import text_scores
 from ordinoise.classifiers.blend.table import Counts, Filling, Reading, Table, text_table
+from ordinoise.columns.features import features_of
+from ordinoise.columns.findings import ColumnFindings
 from ordinoise.columns.summaries import Summaries
 from ordinoise.columns.texts import LENGTHS, TEXTS_AT_A_TIME, Grams
 from ordinoise.learners.mlp import Architecture, Network

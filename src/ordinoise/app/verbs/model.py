@@ -15,7 +15,6 @@ from ordinoise._validation import as_choice, as_number, complain
 from ordinoise.app.records.model import Task, read_model, write_task
 from ordinoise.app.tables import (
     Dialect,
-    features_of,
     format_of,
     grades_of,
     is_lines,
@@ -31,6 +30,7 @@ from ordinoise.app.tables.embeddings import embedded_columns
 from ordinoise.app.tables.reader import open_stored
 from ordinoise.app.tables.regraded import text_and
 from ordinoise.app.tables.writer import LINES, TEXTS
+from ordinoise.columns.features import features_of
 from ordinoise.decisions import RULES, decide
 
 if TYPE_CHECKING:
