@@ -207,6 +207,9 @@ def ordered_slopes(
     threshold_slopes[:], information[:] = 0.0, 0.0
     for low in range(0, n_samples, BLOCK):
         n = min(BLOCK, n_samples - low)
+        # Sums are vector instructions only where no arrays overlap. That check takes ``weights[low + i]`` for a place
+        # that may be counted from the end, and so depends on what lies behind the array; a slice has no such places.
+        own = weights[low : low + n]
         fill_block(scores, factors, widths, cells, likelihood, low, n, odds, above, below, joint, record, evidence)
         for i in range(n):
             slope[i], bend[i] = 0.0, 0.0
@@ -225,7 +228,7 @@ def ordered_slopes(
             total, diagonal, beside = 0.0, 0.0, 0.0
             for i in range(n):
                 up, down = above[j + 1, i], below[j, i]
-                density, weight = up * down, weights[low + i]
+                density, weight = up * down, own[i]
                 slope[i] += joint[j + 1, i] * down - joint[j, i] * up
                 bend[i] += density * (joint[j, i] + joint[j + 1, i])
                 total += weight / evidence[i] * density * (record[j + 1, i] - record[j, i])
@@ -238,7 +241,7 @@ def ordered_slopes(
             if j > 0:
                 information[j, j - 1] -= beside / widths[j]
         for i in range(n):
-            weight = weights[low + i] / evidence[i]
+            weight = own[i] / evidence[i]
             gradient[low + i] = -weight * slope[i]
             curvature[low + i] = weight * bend[i]
 
