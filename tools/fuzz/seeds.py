@@ -98,20 +98,17 @@ def write_audit(folder: Path) -> None:
 
 def write_rounds(folder: Path) -> None:
     """What a second round needs: all labels of the audit, a spot check, and the folder of three raters."""
+    from ordinoise.app.records.labels import LABELS
     from ordinoise.app.rounds.next import plan_next
+    from ordinoise.app.tables import write_table
+    from ordinoise.app.verbs.labels import label_frame
     from ordinoise.app.verbs.raters import rate_file
     from ordinoise.app.verbs.request import RatingsRequest
 
-    names = [
-        "row",
-        "recorded",
-        "suggested",
-        "probability_wrong",
-        "expected_distance",
-        *(f"probability_{name}" for name in CLASSES),
-    ]
-    rows = [f"{row},{CLASSES[row % 3]},{CLASSES[(row + 1) % 3]},0.5,0.7,0.5,0.3,0.2" for row in range(60)]
-    (folder / "audit" / "labels.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    ranks = np.arange(60) % 3
+    names, shares = np.array(CLASSES, dtype=object), np.tile((0.5, 0.3, 0.2), (60, 1))
+    labels = label_frame(np.arange(60), names[ranks], names[(ranks + 1) % 3], np.full(60, 0.5), shares, CLASSES)
+    write_table(labels, folder / "audit" / LABELS)
     plan_next(folder / "audit", budget=3, is_spot_check=True)
     lines = [f"{item},{who},{(item + item % (who + 2)) % 3 + 1}" for item in range(12) for who in range(3)]
     (folder / "ratings.csv").write_text("\n".join(["item,who,stars", *lines]) + "\n")
@@ -154,9 +151,9 @@ def write_seeds(folder: Path, *, models: bool = True) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     write_tables(folder)
     write_audit(folder)
+    write_rounds(folder)
     if models:
         write_models(folder)
-        write_rounds(folder)
 
 
 def corpus(folder: Path) -> dict[str, list[bytes]]:
