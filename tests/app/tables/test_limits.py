@@ -139,7 +139,7 @@ def test_a_huge_record_is_not_read(tmp_path: Path) -> None:
             read(tmp_path)
 
 
-@pytest.mark.parametrize("place", ["_read_cells", "open_source"])
+@pytest.mark.parametrize("place", ["read_cells", "open_source"])
 def test_exhausted_memory_is_one_sentence(place: str, put: Put, monkeypatch: pytest.MonkeyPatch) -> None:
     def exhausted(*_: Any) -> None:
         raise MemoryError

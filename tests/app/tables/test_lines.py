@@ -86,7 +86,7 @@ COMPLAINTS = {
     "half a name": ('{"\\ud800": 1}', "hold whole characters, got half of one"),
     "nameless": ('{"": 1}', "name every column, got an empty name for column 1"),
     "empty": ("{}\n{}\n", "hold rows, got only column names"),
-    "latin-1": (b'{"a": "\xe9"}', "be text in UTF-8, got byte 0xe9 on line 1"),
+    "broken utf-8": ('{"a": "ü"}\n'.encode() + b'{"a": "\xe9"}', "be text in UTF-8, got byte 0xe9 on line 2"),
 }
 
 

@@ -171,21 +171,15 @@ COMPLAINTS = {
         b"PK\x03\x04\0\0",
         r"be CSV, JSON lines, Excel \(.xlsx\), Parquet or Feather, got a zip archive.*; save the sheet as .xlsx or as CSV",
     ),
-    "latin-1 cell": (b"a,b\n1,2\n1,caf\xe9\n", "be text in UTF-8, got byte 0xe9 on line 3 .*; save it as UTF-8"),
-    "latin-1 header": (b"a,\xe9\n1,2\n", "be text in UTF-8, got byte 0xe9 on line 1"),
     "cut utf-16": ("a,b\n1,2\n".encode("utf-16")[:-1], "be text in UTF-16, as its first bytes say, got bytes that"),
     "twice, as data": (b"5,x,5\n1,2,3\n", "name every column differently, .*; if its first row is data, --no-header"),
-    "twice": (b"a,b,a\n1,2,3\n", "name every column differently, got 'a' for columns 1 and 3; rename one of them"),
-    "nameless": (b"a,,c\n1,2,3\n", "name every column, got an empty name for column 2"),
     "short row": (b"a,b\n1,2\n\n3\n4,5\n", "have 2 fields per row, as its header, got 1 on line 4"),
     "long row": (b'a,b\n"1\n",2\n3,4,5\n', "have 2 fields per row, as its header, got 3 on line 4"),
-    "long rows": (b"a,b\n1,2,\n3,4,\n", "have 2 fields per row, as its header, got 3 on line 2"),
     "open quote": (
         b'a,b\n1,2\n"x,4\n5,6\n',
         'close every quote, got an open one on line 3; write a quote in a field as ""',
     ),
     "open header": (b'"a,b\n1,2\n', "close every quote, got an open one on line 1"),
-    "old line ends": (b"a,b\r1,2\r", "end its lines with a line feed"),
     "cut gzip": (gzip.compress(b"a,b\n1,2\n")[:-9], "be readable, got .*: it is damaged"),
     "endless header": (b"a" * 200_000 + b"\n1\n", "have a header of short names, got 200001 characters on line 1"),
 }
@@ -236,8 +230,10 @@ def test_other_headers_are_left_alone(header: str) -> None:
 
 
 def test_a_byte_that_is_no_utf8_is_found_far_below_the_first_rows(put: Put) -> None:
+    text = "a,b\n" + "1,ö\n" * 100_000
     with pytest.raises(ValueError, match="got byte 0xe9 on line 100002 "):
-        read_table(put(b"a,b\n" + b"1,x\n" * 100_000 + b"1,\xe9\n"))
+        read_table(put(text.encode() + b"1,\xe9\n"))
+    assert read_table(put(text.encode("cp1252") + b"1,\xe9\n"))[-1, 1] == "é"
 
 
 def test_a_gzip_file_cut_far_below_the_first_rows_gets_a_sentence(put: Put) -> None:

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import polars as pl
 
 from ordinoise._validation import complain
-from ordinoise.app.tables.source import SAMPLE_BYTES, Source, as_file, head_of, kind_of, not_utf8
+from ordinoise.app.tables.source import SAMPLE_BYTES, as_file, head_of, kind_of, line_end_of
 
 # The delimiter is inferred from this many rows; a round number, chosen by no run.
 SAMPLE_RECORDS = 200
 # If two fit equally well, the one that is rarer inside a field comes first; a blank is the last resort.
 DELIMITERS = ("\t", ";", "|", ",")
 BLANK = " "
+# A header is looked for in so many lines, and so many below the table may be no rows; round numbers, chosen by no run.
+MOST_ABOVE, MOST_BELOW = 30, 5
+NO_FIT = (0.0, -MOST_ABOVE - 1, 0)
+SEPARATOR = re.compile(rb'"?sep=([^\w\s"]|\t)"?\s*$', re.IGNORECASE)
+"""A first line that names the delimiter, for Excel."""
 UNNAMED = "unnamed"
 # A name that is longer is probably the cell of a row; a round number, chosen by no run.
 LONGEST_NAME = 80
@@ -39,57 +47,60 @@ def delimiter_of(path: str | Path) -> str:
 def delimiter_in(text: bytes) -> str:
     """The delimiter in the text of a CSV file, or in its first rows."""
     sample = text[:SAMPLE_BYTES]
+    if line_end_of(sample) == "\r":
+        sample = sample.replace(b"\r", b"\n")
     is_whole = len(sample) < SAMPLE_BYTES
     found = [record for _, record in records(io.BytesIO(sample))]
+    named = SEPARATOR.match(found[0]) if found else None
+    if named:
+        return named[1].decode()
     kept = [record for record in (found if is_whole or len(found) == 1 else found[:-1]) if record.strip(b" \r\n")]
     rows = [_outside(record.decode("utf-8", "replace")) for record in kept[:SAMPLE_RECORDS]]
     if not rows:
         return ","
-    fits = {delimiter: _fit([row.count(delimiter) for row in rows]) for delimiter in (*DELIMITERS, BLANK)}
+    fits = {
+        delimiter: _fit([row.count(delimiter) for row in rows], rows, delimiter) for delimiter in (*DELIMITERS, BLANK)
+    }
     best = max(DELIMITERS, key=lambda delimiter: fits[delimiter])
-    if fits[best] == (0.0, 0) and fits[BLANK][0] == 1.0:
+    if fits[best] == NO_FIT and fits[BLANK][:2] == (1.0, 0):
         return BLANK
-    return best if fits[best] > (0.0, 0) else ","
+    return best if fits[best] > NO_FIT else ","
 
 
-def _fit(counts: list[int]) -> tuple[float, int]:
-    """How well a delimiter fits, to be compared: do most rows have as many as the first row, and how many.
+def _fit(counts: list[int], rows: Sequence[str], delimiter: str) -> tuple[float, int, int]:
+    """How well a delimiter fits, to be compared: do most rows have as many, how far down they begin, how many.
 
     The shares 0.5 and 0.9 are round numbers, chosen by no run.
     """
-    agreeing = sum(count == counts[0] for count in counts) / len(counts)
-    if counts[0] == 0 or agreeing < 0.5:
-        return 0.0, 0
-    return float(agreeing > 0.9), counts[0]
+    usual = commonest(counts)
+    body = counts[len(counts) // 2 :]
+    for _ in range(MOST_BELOW):
+        if len(body) > 2 and body[-1] != usual:
+            body = body[:-1]
+    n_others = sum(count != usual for count in body)
+    agreeing = 1 - n_others / len(body)
+    places = (at for at, pair in enumerate(pairwise([*counts, usual])) if pair == (usual, usual))
+    top = next(places, len(counts))
+    if usual == 0 or agreeing < 0.5 or top > MOST_ABOVE or top == len(counts):
+        return NO_FIT
+    if top and ((agreeing <= 0.9 and n_others > 1) or looks_like_data(rows[top].split(delimiter))):
+        return NO_FIT  # names below other lines are words
+    return float(agreeing > 0.9), -top, usual
 
 
-def header_of(source: Source, delimiter: str, *, header: bool = True) -> tuple[str, ...]:
-    """Names of the columns of a text file, all different and none empty.
-
-    A first column without a name, as pandas writes its row numbers, is called "unnamed". Without a header the names are
-    column_1, column_2, ...
-    """
-    names = _first_row(source, delimiter)
-    if not header:
-        return tuple(f"column_{number}" for number in range(1, len(names) + 1))
-    if len(names) > 1 and not names[0].strip() and UNNAMED not in names:
-        names[0] = UNNAMED
-    check_names(names, NO_HEADER if looks_like_data(names) else "")
-    return tuple(names)
+def commonest(counts: Sequence[int]) -> int:
+    """The number that the second half of the rows has most often: lines above the table are in the first."""
+    body, everywhere = Counter(counts[len(counts) // 2 :]), Counter(counts)
+    return max(body, key=lambda count: (body[count], everywhere[count], count))
 
 
-def _first_row(source: Source, delimiter: str) -> list[str]:
-    """The fields of the first line that is not blank."""
-    lines = io.BytesIO(source.text)
-    line, record = next(((line, record) for line, record in records(lines) if record.strip(b"\r\n")), (0, b""))
+def fields_of(path: Path, record: bytes, line: int, delimiter: str) -> list[str]:
+    """The fields of the line with the names."""
     if not record.strip():
-        raise complain("file", "hold a table", f"only blanks in {str(source.path)!r}")
+        raise complain("file", "hold a table", f"only blanks in {str(path)!r}")
     if record.count(b'"') % 2:
         raise open_quote(line)
-    try:
-        text = record.decode()
-    except UnicodeDecodeError as error:
-        raise not_utf8(source.path, line, error.object[error.start]) from None
+    text = record.decode()
     try:
         return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error:

@@ -177,8 +177,7 @@ def graded_frame(
     others = made[np.setdiff1d(np.arange(frame.height), rows)]
     made = made if len(rows) == frame.height else made[rows]
     messages = tuple(_messages(columns, frame.height - len(rows), names.get("grader")))
-    if opened.note:
-        messages = (f"{opened.note}.", *messages)
+    messages = (*opened.said, *messages)
     if is_doubtful:
         messages = (f"the names of the columns look like a row of data; {NO_HEADER}.", *messages)
     table = GradedTable(
@@ -187,7 +186,7 @@ def graded_frame(
         others, opened.reading,
     )  # fmt: skip
     check_no_copy(table)
-    return replace(table, cautions=cautions(table))
+    return replace(table, cautions=(*opened.cautions, *cautions(table)))
 
 
 def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[Any]:

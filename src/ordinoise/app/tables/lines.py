@@ -15,7 +15,7 @@ import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import check_names
-from ordinoise.app.tables.source import Source, as_file, check_size, head_of, kind_of, not_utf8, open_source
+from ordinoise.app.tables.source import Source, as_file, check_size, head_of, kind_of, open_source
 
 # Rows that are parsed before their cells move into columns, to bound the memory; a round number, chosen by no run.
 CHUNK = 20_000
@@ -105,8 +105,6 @@ def _objects(source: Source) -> Iterator[tuple[int, str, dict[str, Any]]]:
         try:
             line = raw.decode()
             found = _DECODER.decode(line)
-        except UnicodeDecodeError as error:
-            raise not_utf8(source.path, number, raw[error.start]) from None
         except _LineError as error:
             raise complain("file", error.rule, f"{error.got} on line {number}") from None
         except (ValueError, RecursionError):

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ordinoise.app.tables.encoding import encoding_words
+
+DELIMITER_WORDS = {"\t": "tabs", " ": "blanks"}
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -50,6 +54,22 @@ class Reading:
     decimal: str = ""
     dates: str = ""
     missing: tuple[str, ...] = ()
+
+    def words(self) -> str:
+        """What is not usual about the file; empty for UTF-8 with commas and the names in its first line."""
+        parts = [encoding_words(self.encoding)] if self.encoding not in ("", "utf-8") else []
+        if self.delimiter not in ("", ","):
+            parts.append(f"{DELIMITER_WORDS.get(self.delimiter, self.delimiter)} between cells")
+        if self.decimal == ",":
+            parts.append("decimal commas")
+        if self.sheet:
+            parts.append(f"sheet {self.sheet!r}")
+        if self.rows_above or self.rows_below:
+            places = [(self.rows_above, "above"), (self.rows_below, "below")]
+            others = " and ".join(f"{n} {'row' if n == 1 else 'rows'} {where}" for n, where in places if n)
+            others += f" {'is' if self.rows_above + self.rows_below == 1 else 'are'} no part of the table"
+            parts.append(f"names in row {self.header_row} ({others})" if self.has_header else others)
+        return ", ".join(parts)
 
 
 BY_RULES = Reading()

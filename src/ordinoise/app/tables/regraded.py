@@ -13,7 +13,6 @@ import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import records
-from ordinoise.app.tables.encoding import MARKS
 from ordinoise.app.tables.label_studio import tasks_with
 from ordinoise.app.tables.lines import lines_with
 from ordinoise.app.tables.output_dialect import Dialect
@@ -140,7 +139,7 @@ def _without_end(record: bytes) -> bytes:
 def located_text(path: Path, opened: Opened, places: Collection[tuple[int, int]] = ()) -> CsvText:
     """The text of a CSV file with the places of the rows of its table, whose cells are compared at some places."""
     reading, frame = opened.reading, opened.frame
-    source = open_source(path)
+    source = open_source(path, reading.encoding)
     for is_quoted in (True, False):
         text = csv_text(
             source.text, reading.delimiter, header=reading.has_header, n_above=reading.rows_above,
@@ -154,7 +153,9 @@ def located_text(path: Path, opened: Opened, places: Collection[tuple[int, int]]
 def in_encoding_of(path: Path, reading: Reading, text: bytes, changed: bytes) -> bytes:
     """A changed text in the encoding of a file, after its mark; `text` is that of the file, in UTF-8."""
     raw = unpacked_bytes(path)
-    encoding = reading.encoding or _encoding_of(raw)
+    encoding = reading.encoding
+    if reading.line_end == "\r":  # the text has line feeds in their place
+        text, changed = text.replace(b"\n", b"\r"), changed.replace(b"\n", b"\r")
     unchanged = text if encoding == "utf-8" else text.decode().encode(encoding)
     mark = raw[: len(raw) - len(unchanged)]
     if mark + unchanged != raw:
@@ -164,10 +165,6 @@ def in_encoding_of(path: Path, reading: Reading, text: bytes, changed: bytes) ->
     except UnicodeEncodeError as error:
         got = repr(error.object[error.start : error.end])
         raise complain("grades", f"be spelled in the file's encoding, {encoding}", got, "nothing was written") from None
-
-
-def _encoding_of(raw: bytes) -> str:
-    return next((name for mark, name in MARKS.items() if raw.startswith(mark)), "utf-8")
 
 
 def _spellings(cells: pl.Series, recorded: Mapping[int, str]) -> dict[str, str]:

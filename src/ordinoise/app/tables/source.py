@@ -17,7 +17,7 @@ from io import BufferedReader
 from pathlib import Path
 
 from ordinoise._validation import complain
-from ordinoise.app.tables.encoding import as_utf8
+from ordinoise.app.tables.encoding import UTF8, Encoding, as_utf8, encoding_of
 from ordinoise.app.tables.folder import is_folder, parquet_files
 from ordinoise.columns.names import meant
 
@@ -51,26 +51,32 @@ class Source:
     digest : str
         SHA-256 of the file as it is on disk, as 64 hexadecimal digits.
     text : bytes
-        The whole content of a text file, unpacked and in UTF-8, or of a workbook as it is; empty for Parquet and
-        Feather, which polars reads from the path.
+        The whole content of a text file, unpacked and in UTF-8, with line feeds where its lines end with carriage
+        returns alone; or of a workbook as it is; empty for Parquet and Feather, which polars reads from the path.
+    encoding : Encoding
+    line_end : str
+        What ends the first line of a text file.
     """
 
     path: Path
     kind: str
     digest: str
     text: bytes = field(default=b"", repr=False)
+    encoding: Encoding = UTF8
+    line_end: str = "\n"
 
 
-def open_source(path: str | Path) -> Source:
+def open_source(path: str | Path, encoding: str = "", likely: str = "") -> Source:
     """The file at `path`, opened once: its kind, its digest and, for text, its content.
 
-    Digest and text come from the same bytes, so that they agree even if the file is replaced meanwhile.
+    The encoding of text is found if none is given; where it can only be guessed, a `likely` one is tried first. Digest
+    and text come from the same bytes, so that they agree even if the file is replaced meanwhile.
     """
     if is_folder(Path(path)):
         return Source(Path(path), "parquet", digest_of(path))
     path = as_file(path)
     with open_bytes(path) as file:
-        kind = kind_of(path, _head(path, file))
+        kind = kind_of(path, _head(path, file, encoding))
         file.seek(0)
         if kind == "excel":
             check_bytes(path, path.stat().st_size)
@@ -78,15 +84,24 @@ def open_source(path: str | Path) -> Source:
             return Source(path, kind, hashlib.sha256(raw).hexdigest(), raw)
         if kind not in ("text", "json", "tasks"):
             return Source(path, kind, hashlib.file_digest(file, "sha256").hexdigest())
-        text, digest = _text_and_digest(path, file)
-        return Source(path, kind, digest, text)
+        text, digest, found = _text_and_digest(path, file, encoding, likely)
+    end = line_end_of(text)
+    return Source(path, kind, digest, text.replace(b"\r", b"\n") if end == "\r" else text, found, end)
+
+
+def line_end_of(text: bytes) -> str:
+    """What ends the first line of a text: CR and LF, LF, or CR alone if there is no LF at all."""
+    at = text.find(b"\n")
+    if at < 0:
+        return "\r" if b"\r" in text else "\n"
+    return "\r\n" if text[at - 1 : at] == b"\r" else "\n"
 
 
 def open_text(path: str | Path) -> tuple[bytes, str]:
     """The whole content of a text file of any kind in UTF-8, unpacked, and its digest."""
     path = as_file(path)
     with open_bytes(path) as file:
-        return _text_and_digest(path, file)
+        return _text_and_digest(path, file)[:2]
 
 
 def unpacked_bytes(path: str | Path) -> bytes:
@@ -97,11 +112,14 @@ def unpacked_bytes(path: str | Path) -> bytes:
         return _unpacked(path, raw) if raw.startswith(_GZIP) else raw
 
 
-def _text_and_digest(path: Path, file: BufferedReader) -> tuple[bytes, str]:
+def _text_and_digest(
+    path: Path, file: BufferedReader, encoding: str = "", likely: str = ""
+) -> tuple[bytes, str, Encoding]:
     check_bytes(path, path.stat().st_size)
     raw = file.read()
     text = _unpacked(path, raw) if raw.startswith(_GZIP) else raw
-    return as_utf8(path, text), hashlib.sha256(raw).hexdigest()
+    found = encoding_of(path, text, encoding, likely=likely)
+    return as_utf8(path, text, found), hashlib.sha256(raw).hexdigest(), found
 
 
 def _unpacked(path: Path, raw: bytes) -> bytes:
@@ -226,11 +244,11 @@ def open_bytes(path: Path) -> Iterator[BufferedReader]:
         raise too_large(path) from None
 
 
-def _head(path: Path, file: BufferedReader) -> bytes:
+def _head(path: Path, file: BufferedReader, encoding: str = "") -> bytes:
     is_packed = file.read(2) == _GZIP
     file.seek(0)
     head = (gzip.GzipFile(fileobj=file) if is_packed else file).read(SAMPLE_BYTES)
-    return as_utf8(path, head, is_whole=len(head) < SAMPLE_BYTES)
+    return as_utf8(path, head, encoding_of(path, head, encoding, is_whole=False), is_whole=False)
 
 
 def kind_of(path: Path, head: bytes) -> str:
@@ -248,9 +266,6 @@ def kind_of(path: Path, head: bytes) -> str:
         raise complain("file", "be readable", f"damaged content in {str(path)!r}", "create the file again")
     if b"\0" in head:
         raise complain("file", FORMATS, f"the binary file {str(path)!r}")
-    if b"\r" in head and b"\n" not in head:
-        advice = "save it as CSV (UTF-8)"
-        raise complain("file", "end its lines with a line feed", f"carriage returns alone in {str(path)!r}", advice)
     if head.lstrip().startswith(b"[") and b'"annotations"' in head:
         return "tasks"
     return "json" if _is_json(path, head) else "text"
@@ -273,13 +288,6 @@ def _is_object(line: bytes) -> bool:
         return line.startswith(b"{") and isinstance(json.loads(line), dict)
     except (ValueError, RecursionError):
         return False
-
-
-def not_utf8(path: Path, line: int, byte: int) -> ValueError:
-    """The error about a byte that is not valid UTF-8."""
-    return complain(
-        "file", "be text in UTF-8", f"byte 0x{byte:02x} on line {line} of {str(path)!r}", "save it as UTF-8"
-    )
 
 
 def too_large(path: Path) -> ValueError:
