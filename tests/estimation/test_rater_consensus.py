@@ -14,7 +14,7 @@ from ordinoise.estimation.raters.estimator import from_wide
 from ordinoise.estimation.raters.features import prior_of_classes
 from ordinoise.estimation.raters.matrices import Entries, MatrixFit, Stop, fit_matrices
 from ordinoise.estimation.raters.perception import Perception, fit_perception
-from ordinoise.estimation.raters.ratings import Known, Votes
+from ordinoise.estimation.raters.ratings import Known, Ratings, Votes, split_items
 
 
 def extremes(table: Ints) -> tuple[Ints, Ints]:
@@ -185,3 +185,14 @@ def test_another_seed_moves_next_to_no_grade_of_sparse_items() -> None:
     items, raters, labels, _ = perceiving(120, 60, 3)[0]
     one, other = (quick(family="perception", random_state=seed).fit(items, raters, labels) for seed in (1, 2))
     np.testing.assert_array_equal(one.posterior_, other.posterior_)
+
+
+def test_two_raters_who_differ_leave_nobody_to_say_who_is_right() -> None:
+    ratings = Ratings(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 0]), np.array([3, 0, 2, 2, 1]), (3, 2, 4))
+    assert split_items(ratings).tolist() == [True, False, False]
+    of_ten = Ratings(ratings.items, ratings.raters * 9, ratings.grades, (3, 10, 4))
+    assert not split_items(of_ten).any()  # the other ratings of ten raters say who is careful
+    nameless = Ratings(ratings.items, ratings.raters * 0, ratings.grades, (3, 1, 4))
+    assert split_items(nameless).tolist() == [True, False, False]
+    triple = np.append(ratings.items, 1), np.zeros(6, dtype=np.int64), np.append(ratings.grades, 2)
+    assert not split_items(Ratings(*triple, (3, 1, 4))).any()

@@ -283,3 +283,20 @@ def test_a_folder_that_exists_is_not_touched(folder: Path) -> None:
     before = files_below(folder)
     assert run("raters", "long.csv", *LONG).code == 2
     assert files_below(folder) == before
+
+
+def test_where_the_only_two_raters_differ_a_third_opinion_is_asked_for_and_no_confidence_invented(folder: Path) -> None:
+    names, truth, given = drawn(40)
+    rows = [f"{name},{one},{max(other, 1)}" for name, one, other in zip(names, truth, given[:, 2], strict=True)]
+    (folder / "two.csv").write_text("\n".join(["id,ada,bo", *rows]) + "\n")
+    done = run("raters", "two.csv", "--item", "id", "--wide", "ada,bo")
+    assert done.code == 0, done.err
+    found = _consensus(folder / "raters")
+    differ = found["lowest"] != found["highest"]
+    assert 3 < differ.sum() < 30
+    assert (found["confidence"] == "").to_list() == differ.to_list()
+    assert set(found.filter(differ)["flags"]) == {"split"}
+    item = read_ratings_record(folder / "raters").suspects[0]
+    assert f"split {item.grades[0]}-{item.grades[1]}: third opinion" in " ".join(done.out.split())
+    assert f"nothing says who is right on {differ.sum()} items" in " ".join(done.out.split())
+    assert "third opinion" in (folder / "raters" / "report.html").read_text()

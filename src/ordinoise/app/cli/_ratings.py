@@ -54,12 +54,13 @@ def show_consensus(found: Consensus, record: RatersRecord, out: Path) -> None:
 
 def sentences_of(found: Consensus) -> list[str]:
     """Number of unanimous items, of those decided by guessers, and of verified ones."""
+    from ordinoise.app.report.rater_words import right_words
     from ordinoise.app.verbs.ratings_files import report_counts
 
     counts = report_counts(found)
     sentences = [
-        f"{counts.unanimous:,} of {len(found.table.items):,} items have the same grade from everybody; the consensus "
-        f"is expected to be right for {percent(counts.expected_right)} of all items."
+        f"{counts.unanimous:,} of {len(found.table.items):,} items have the same grade from everybody; "
+        f"{right_words(counts.expected_right, counts.split)}."
     ]
     if counts.by_guessers:
         sentences.append(
@@ -111,6 +112,7 @@ def _habit(line: Mapping[str, Any], name: str) -> Estimate:
 
 
 def _show_items(screen: Console, record: RatersRecord) -> None:
+    from ordinoise.app.report.rater_words import confidence_words
     from ordinoise.app.verbs.ratings_files import given_words
 
     found = record.suspects[:SHOWN_ITEMS]
@@ -118,7 +120,7 @@ def _show_items(screen: Console, record: RatersRecord) -> None:
         screen.print("Every item has a verified grade.")
         return
     rows = tuple(
-        (one.item, one.recorded, percent(1 - one.probability_wrong), f"{one.expected_distance:.2f}",
+        (one.item, one.recorded, confidence_words(one), f"{one.expected_distance:.2f}",
          _shortened(", ".join(given_words(one))))
         for one in found
     )  # fmt: skip

@@ -17,6 +17,8 @@ from ordinoise.estimate import Estimate
 
 ENVELOPE = Envelope("ordinoise-raters", 1, "raters")
 RECORD = "raters.json"
+SPLIT = "split"
+"""Flag of an item on which the only two voices differ."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +40,7 @@ class RatedItem(Suspect):
     grades : tuple of str
         The grades given, in the order of `raters`.
     flags : tuple of str
-        Among "verified", "only-guessers", "outside-range" and "one-grade".
+        Among "verified", "only-guessers", "outside-range", "one-grade" and "split".
     """
 
     probability_wrong: float = field()
@@ -48,6 +50,11 @@ class RatedItem(Suspect):
     raters: tuple[str, ...]
     grades: tuple[str, ...]
     flags: tuple[str, ...]
+
+    @property
+    def confidence(self) -> float | None:
+        """Probability of the consensus; None if the only two voices differ, as nothing says who is right."""
+        return None if SPLIT in self.flags else 1 - self.probability_wrong
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ordinoise._text import percent
-from ordinoise.app.records.ratings import RatersRecord
+from ordinoise.app.records.ratings import RatedItem, RatersRecord
 from ordinoise.app.report.words import count, counted, listed, number, printable
 from ordinoise.estimate import Estimate
 
@@ -60,6 +60,21 @@ def agreement_words(record: RatersRecord) -> str:
         f"Of two grades of the same item, {near} are at most one grade apart. Krippendorff's alpha is "
         f"{alpha.words(number)}: {verdict}."
     )
+
+
+def right_words(expected_right: float, n_split: int) -> str:
+    """For how many items the consensus is right, or that two who differ do not say it."""
+    if n_split:
+        each = "the item" if n_split == 1 else f"{count(n_split)} items"
+        return f"nothing says who is right on {each} on which the only two voices differ: ask for a third opinion"
+    return f"the consensus is expected to be right for {percent(expected_right)} of all items"
+
+
+def confidence_words(item: RatedItem) -> str:
+    """The confidence of a consensus, or that two grades differ and nobody else is there."""
+    if item.confidence is not None:
+        return percent(item.confidence)
+    return f"split {'-'.join(item.grades)}: third opinion" if len(item.grades) == 2 else "split: third opinion"
 
 
 def habit_words(record: RatersRecord) -> str:

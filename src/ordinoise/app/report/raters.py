@@ -13,7 +13,16 @@ from ordinoise.app.records.ratings import RatedItem, RatersRecord
 from ordinoise.app.report.contents import shown_settings
 from ordinoise.app.report.page import rendered
 from ordinoise.app.report.rater_charts import agreement_chart, raters_chart
-from ordinoise.app.report.rater_words import MEASURES, advice, agreement_words, doubt_lines, habit_words, known
+from ordinoise.app.report.rater_words import (
+    MEASURES,
+    advice,
+    agreement_words,
+    confidence_words,
+    doubt_lines,
+    habit_words,
+    known,
+    right_words,
+)
 from ordinoise.app.report.suspects import MOST_IN_STRIP, CellText, cut_cells, shown_column
 from ordinoise.app.report.words import count, counted, number, printable, shortened
 
@@ -34,12 +43,13 @@ SECTIONS = {
 
 @dataclass(frozen=True)
 class Counts:
-    """Numbers of items for the opening: with one grade from all, with two grades or more between them, by guessers."""
+    """Numbers of items for the opening: one grade from all, grades two or more apart, by guessers, split by two."""
 
     unanimous: int
     divided: int
     by_guessers: int
     expected_right: float
+    split: int = 0
 
 
 def write_raters_report(path: Path, record: RatersRecord, counts: Counts) -> None:
@@ -83,10 +93,8 @@ def contents_of(record: RatersRecord, counts: Counts) -> dict[str, Any]:
 
 def _lead(record: RatersRecord, counts: Counts) -> list[str]:
     who = counted(record.n_raters, "rater") if record.n_raters else "people without names"
-    first = (
-        f"{counted(record.n_items, 'item')} were graded {count(record.n_ratings)} times by {who}; the consensus is "
-        f"expected to be right for {percent(counts.expected_right)} of them."
-    )
+    first = f"{counted(record.n_items, 'item')} were graded {count(record.n_ratings)} times by {who}"
+    first = f"{first}; {right_words(counts.expected_right, counts.split)}."
     shares = (
         f"{count(counts.unanimous)} items have the same grade from all who saw them, {count(counts.divided)} have "
         "grades that are two or more apart."
@@ -155,7 +163,7 @@ def _item_row(record: RatersRecord, item: RatedItem, texts: Sequence[CellText]) 
         "item": item,
         "name": texts[0],
         "rank": record.classes.index(item.recorded),
-        "confidence": percent(1 - item.probability_wrong),
+        "confidence": confidence_words(item),
         "distance": number(item.expected_distance),
         "given": tuple((shortened(who, 24), printable(shortened(grade, 24))) for who, grade in given[:MOST_GIVEN]),
         "n_more": max(len(given) - MOST_GIVEN, 0),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ordinoise._files import new_folder, write_whole
 from ordinoise._validation import Floats, Ints, as_count, complain
-from ordinoise.app.records.ratings import RatersRecord, write_ratings_record
+from ordinoise.app.records.ratings import SPLIT, RatersRecord, write_ratings_record
 from ordinoise.app.rounds.items import verified_grades
 from ordinoise.app.tables import Dialect, digest_of, write_table
 from ordinoise.app.tables.items import item_features
@@ -103,13 +103,14 @@ class Consensus:
 
     @cached_property
     def flags(self) -> list[tuple[str, ...]]:
-        """Marks of each item: "verified", "only-guessers", "outside-range", "one-grade"."""
+        """Marks of each item: "verified", "only-guessers", "outside-range", "one-grade", "split"."""
         n_items, (lowest, highest) = len(self.table.items), self.ends
         marks = {
             "verified": np.isin(np.arange(n_items), self.verified),
             "only-guessers": self.model.by_guessers_,
             "outside-range": (self.consensus < lowest) | (self.consensus > highest),
             "one-grade": np.bincount(self.table.of_item) == 1,
+            SPLIT: self.model.split_,
         }
         return [tuple(name for name, mark in marks.items() if mark[at]) for at in range(n_items)]
 

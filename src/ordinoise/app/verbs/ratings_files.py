@@ -35,7 +35,9 @@ def consensus_frame(found: Consensus) -> pl.DataFrame:
         {
             "item": found.table.items,
             "grade": found.model.consensus_,
-            "confidence": found.model.confidence_.round(4),
+            "confidence": pl.Series(np.where(found.model.split_, np.nan, found.model.confidence_).round(4)).fill_nan(
+                None
+            ),
             "lowest": found.model.classes_[lowest],
             "highest": found.model.classes_[highest],
             "n_grades": np.bincount(found.table.of_item),
@@ -138,6 +140,7 @@ def report_counts(found: Consensus) -> Counts:
         divided=int((highest - lowest >= 2).sum()),
         by_guessers=int(found.model.by_guessers_.sum()),
         expected_right=float(found.model.confidence_.mean()),
+        split=int(found.model.split_.sum()),
     )
 
 
@@ -152,11 +155,11 @@ def rater_frame(record: RatersRecord) -> pl.DataFrame:
 def item_frame(record: RatersRecord) -> pl.DataFrame:
     """The items to read again, with their cells; a column with one of our names gets an underscore appended."""
     found = record.suspects
-    columns: dict[str, list[Any]] = {
+    columns: dict[str, Any] = {
         "rank": [one.rank for one in found],
         "item": [one.item for one in found],
         "grade": [one.recorded for one in found],
-        "confidence": [round(1 - one.probability_wrong, 4) for one in found],
+        "confidence": pl.Series([one.confidence for one in found], dtype=pl.Float64).round(4),
         "expected_distance": [round(one.expected_distance, 4) for one in found],
         "given": [", ".join(given_words(one)) for one in found],
         "flags": [" ".join(one.flags) or None for one in found],

@@ -35,7 +35,7 @@ from ordinoise.estimation.raters.dependence import dependence
 from ordinoise.estimation.raters.features import default_learners, prior_from_features
 from ordinoise.estimation.raters.matrices import Stop
 from ordinoise.estimation.raters.members import with_members
-from ordinoise.estimation.raters.ratings import Known, Ratings, Votes
+from ordinoise.estimation.raters.ratings import Known, Ratings, Votes, split_items
 from ordinoise.estimation.raters.summary import (
     SHARED_BIAS,
     bootstrap,
@@ -123,6 +123,9 @@ class RepeatedLabels(BaseEstimator):
         The shrinkage used.
     log_likelihood_ : float
         Log-likelihood of all ratings under the likelier family.
+    split_ : bool array of shape (n_items,)
+        Items on which the only two raters (or groups that count as one) differ. Nobody is there to say who is right, so
+        the confidence of such an item rests on the model alone.
     rater_groups_ : tuple of arrays
         Names of the raters of each group that counts as one, because its raters copy or because groups of raters
         measure different things; empty if all count alone.
@@ -205,6 +208,7 @@ class RepeatedLabels(BaseEstimator):
         every = Votes.of(ratings)
         of_all = with_members(average, every, self._dependence.voice_of)
         self._keep(of_all, ratings, every, known, confidence)
+        self.split_ = split_items(voices) & ~known.is_trusted
         replicates, rates = bootstrap(votes, known, average, n_bootstrap, rng, every)
         self.effective_votes_ = self._votes(ratings, known, confidence, rng)
         self.noise_ = self._noise_of(of_all, ratings, every, known, replicates, rates, confidence)

@@ -113,6 +113,20 @@ class Known:
         return self.trusted >= 0
 
 
+def split_items(voices: Ratings) -> NDArray[np.bool_]:
+    """Items with two different grades where nobody else can say who is right.
+
+    That is so where there are but two raters or, without names, where no item has a third grade.
+    """
+    n_items, n_raters, n_classes = voices.shape
+    per_item = np.bincount(voices.items, minlength=n_items)
+    lowest, highest = np.full(n_items, n_classes), np.full(n_items, -1)
+    np.minimum.at(lowest, voices.items, voices.grades)
+    np.maximum.at(highest, voices.items, voices.grades)
+    nobody_else = n_raters == 2 or (n_raters == 1 and per_item.max() == 2)
+    return np.asarray((lowest < highest) & nobody_else)
+
+
 def hiding_folds(items: Ints, n_folds: int, rng: np.random.Generator) -> Ints:
     """Fold in which each rating is hidden, as even as can be among the ratings of an item; -1 for an only rating."""
     order = np.lexsort((rng.random(len(items)), items))
