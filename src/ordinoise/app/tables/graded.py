@@ -141,7 +141,7 @@ def graded_table(
     ValueError
         One sentence about what is wrong with the file or the arguments.
     """
-    opened = read_opened(path, asked=asked, keep_text=roles.kept_as_text)
+    opened = read_opened(path, asked=asked, keep_text=roles.kept_as_text, wanted=(roles.target,))
     return graded_frame(path, opened, roles, embeddings=embeddings, text_model=text_model)
 
 

@@ -99,7 +99,7 @@ def csv_layout(source: Source, asked: Reading) -> CsvLayout:
     if not kept:
         raise complain("file", "hold a table", f"only blanks in {str(source.path)!r}")
     shape = Shape.of([rows[at] for at in kept if at not in remarks] or [rows[at] for at in kept])
-    top = top_row([[] if at in remarks else row for at, row in enumerate(rows)], shape, asked, "line")
+    top = top_row([[] if at in remarks else row for at, row in enumerate(rows)], shape, asked)
     offset, line, record = head[top]
     check_size(source.path, 1, record.count(delimiter.encode()) + 1)
     names = fields_of(source.path, record, line, delimiter)
@@ -154,19 +154,20 @@ def n_filled(row: Cells) -> int:
     return sum(bool(cell.strip()) for cell in row)
 
 
-def top_row(rows: Sequence[Cells], shape: Shape, asked: Reading, word: str) -> int:
+def top_row(rows: Sequence[Cells], shape: Shape, asked: Reading, word: str = "line", first: int = 1) -> int:
     """Position of the row with the names, or of the first row where there are none.
 
     That is the first row if at least half as many of its cells are filled as usual. Else lines above the names are no
-    part of the table, and the first row of words with nearly as many cells as usual has the names.
+    part of the table, and the first row of words with nearly as many cells as usual has the names. `first` is the
+    number of the first of the rows in the file.
     """
     kept = [at for at, row in enumerate(rows) if n_filled(row)]
     if asked.header_row:
-        if asked.header_row - 1 not in kept:
-            last = f"the last one is {kept[-1] + 1}" if asked.header_row > len(rows) else "it is blank"
-            got = f"{asked.header_row}; {last}"
-            raise complain("header-row", f"be a {word} with names", got)
-        return asked.header_row - 1
+        at = asked.header_row - first
+        if at not in kept:
+            why = f"the last one is {kept[-1] + first}" if kept and at > kept[-1] else "it is blank"
+            raise complain("header-row", f"be a {word} with names", f"{asked.header_row}; {why}")
+        return at
 
     def is_near(at: int, share: float) -> bool:
         return len(rows[at]) >= max(shape.width - 1, shape.filled) and n_filled(rows[at]) >= share * shape.filled
@@ -218,6 +219,14 @@ def names_of(cells: Cells) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if len(said) > LISTED:
         said = [*said[:LISTED], f"{len(said) - LISTED} more columns got a name"]
     return tuple(names), tuple(said)
+
+
+def without_names(n_dropped: int) -> tuple[str, ...]:
+    """What is to be said of columns at the end that have neither a name nor a cell."""
+    if not n_dropped:
+        return ()
+    last, are = ("the last column has", "is") if n_dropped == 1 else (f"the last {n_dropped} columns have", "are")
+    return (f"{last} neither a name nor a cell, and {are} not read",)
 
 
 def column_letters(number: int) -> str:

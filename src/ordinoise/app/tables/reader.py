@@ -15,12 +15,12 @@ from ordinoise.app.tables.csv_cells import read_cells
 from ordinoise.app.tables.dialect import check_names
 from ordinoise.app.tables.folder import check_same_columns, is_folder, parquet_files
 from ordinoise.app.tables.label_studio import task_table
-from ordinoise.app.tables.layout import csv_layout
+from ordinoise.app.tables.layout import csv_layout, without_names
 from ordinoise.app.tables.lines import read_lines
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.source import Source, check_size, open_source, too_large, unreadable
 from ordinoise.app.tables.trial import damaged, stored_size
-from ordinoise.app.tables.workbook import read_workbook, sheet_note
+from ordinoise.app.tables.workbook import SheetTable, read_workbook
 from ordinoise.columns.inference import as_text, nameless, typed
 
 # Some damaged files make polars panic, which is a BaseException in Python.
@@ -85,9 +85,11 @@ class Opened:
         return (f"read as {words}.", *self.messages) if words else self.messages
 
 
-def read_opened(path: str | Path, *, keep_text: Collection[str] = (), asked: Reading = BY_RULES) -> Opened:
-    """The table of a file with the digest of the file, from one reading."""
-    found = _read(path, asked)
+def read_opened(
+    path: str | Path, *, keep_text: Collection[str] = (), asked: Reading = BY_RULES, wanted: Collection[str] = ()
+) -> Opened:
+    """The table of a file with the digest of the file, from one reading; of a workbook, one with `wanted` columns."""
+    found = _read(path, asked, wanted)
     columns, known = found.frame.get_columns(), {name: value for name, value in vars(found).items() if name != "frame"}
     del found
     return Opened(typed_columns(columns, {*keep_text, *known["nested"]}), **known)
@@ -120,13 +122,13 @@ def read_text(path: str | Path, *, asked: Reading = BY_RULES) -> pl.DataFrame:
     return pl.DataFrame([as_text(column) for column in _read(path, asked).frame.get_columns()])
 
 
-def _read(path: str | Path, asked: Reading) -> Opened:
+def _read(path: str | Path, asked: Reading, wanted: Collection[str] = ()) -> Opened:
     """The stored table with NaN and empty text as null, and the digest of the file."""
     source = open_source(path, asked.encoding)
     if not asked.has_header and source.kind != "text":
         raise complain("no-header", "be used with CSV alone", f"{str(path)!r}, which names its columns", "leave it out")
     try:
-        found = _opened(source, asked)
+        found = _opened(source, asked, wanted)
         text = pl.col(pl.String, pl.Categorical, pl.Enum)
         filled = pl.when(text.cast(pl.String) != "").then(text)
         return replace(found, frame=found.frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), filled))
@@ -134,28 +136,25 @@ def _read(path: str | Path, asked: Reading) -> Opened:
         raise too_large(source.path) from None
 
 
-def _opened(source: Source, asked: Reading) -> Opened:
+def _opened(source: Source, asked: Reading, wanted: Collection[str]) -> Opened:
     """The stored table of a file that was opened."""
     if source.kind == "json":
         frame, nested = read_lines(source)
         _check_rows(frame, source.path)
         return Opened(frame, source.digest, nested, cautions=_doubts(source), reading=of_source(asked, source))
     if source.kind != "text":
-        frame = _stored(source)
-        notes = [sheet_note(source.path, source.text)] if source.kind == "excel" else []
+        found = _stored(source, asked, wanted)
         if is_folder(source.path) and (n_files := len(parquet_files(source.path))) > 1:
-            notes = [f"{n_files:,} Parquet files are read as one table, in the order of their names"]
-        return Opened(frame, source.digest, messages=tuple(f"{note}." for note in notes if note), reading=asked)
+            note = f"{n_files:,} Parquet files are read as one table, in the order of their names"
+            found = replace(found, messages=(note,))
+        messages = tuple(f"{message}." for message in found.messages)
+        return Opened(found.frame, source.digest, messages=messages, cautions=found.cautions, reading=found.reading)
     layout = csv_layout(source, of_source(asked, source))
     frame = read_cells(layout)
     _check_rows(frame, source.path)
-    names = layout.messages
-    if frame.width < len(layout.names):
-        n_dropped = len(layout.names) - frame.width
-        last = "the last column has" if n_dropped == 1 else f"the last {n_dropped} columns have"
-        names = (*names, f"{last} neither a name nor a cell, and {'is' if n_dropped == 1 else 'are'} not read")
-    messages = tuple(f"{message}." for message in names)
+    messages = (*layout.messages, *without_names(len(layout.names) - frame.width))
     cautions = (*_doubts(source), *layout.cautions)
+    messages = tuple(f"{message}." for message in messages)
     return Opened(frame, source.digest, messages=messages, cautions=cautions, reading=layout.reading)
 
 
@@ -173,18 +172,21 @@ def _doubts(source: Source) -> tuple[str, ...]:
     return (f"{other}; --encoding changes it",)
 
 
-def read_exact(path: str | Path) -> pl.DataFrame:
+def read_exact(path: str | Path, *, asked: Reading = BY_RULES) -> pl.DataFrame:
     """The table of a file that stores types, with NaN and empty text as they are."""
-    return _stored(open_source(path))
+    return _stored(open_source(path), asked).frame
 
 
-def _stored(source: Source) -> pl.DataFrame:
+def _stored(source: Source, asked: Reading, wanted: Collection[str] = ()) -> SheetTable:
     """The table of a file that stores types."""
-    if source.kind not in ("excel", "tasks"):
-        return _read_typed(source.path, source.kind)
-    frame = (read_workbook if source.kind == "excel" else task_table)(source.path, source.text)
-    _check_rows(frame, source.path)
-    return frame
+    if source.kind == "excel":
+        found = read_workbook(source.path, source.text, asked, wanted)
+    elif source.kind == "tasks":
+        found = SheetTable(task_table(source.path, source.text), asked)
+    else:
+        return SheetTable(_read_typed(source.path, source.kind), asked)
+    _check_rows(found.frame, source.path)
+    return found
 
 
 def _read_typed(path: Path, kind: str) -> pl.DataFrame:

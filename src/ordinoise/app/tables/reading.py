@@ -62,8 +62,6 @@ class Reading:
             parts.append(f"{DELIMITER_WORDS.get(self.delimiter, self.delimiter)} between cells")
         if self.decimal == ",":
             parts.append("decimal commas")
-        if self.sheet:
-            parts.append(f"sheet {self.sheet!r}")
         if self.rows_above or self.rows_below:
             places = [(self.rows_above, "above"), (self.rows_below, "below")]
             others = " and ".join(f"{n} {'row' if n == 1 else 'rows'} {where}" for n, where in places if n)

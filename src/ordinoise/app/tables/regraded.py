@@ -92,10 +92,10 @@ class GradeColumn:
             values = _values(opened.frame[self.name], cells)
             write_lines(lines_with(self.path, self.name, values), path)
         else:
-            stored = read_exact(self.path)
+            stored = read_exact(self.path, asked=self.reading)
             values = _values(stored[self.name], cells)
             if kind == "excel":
-                write_content(workbook_with(self.path, self.name, values), path)
+                write_content(workbook_with(self.path, self.name, values, self.reading), path)
             elif not write_stored_with(self.path, kind, self.name, values, path):
                 write_table(stored.with_columns(_with_values(stored[self.name], values)), path)
 

@@ -1,4 +1,4 @@
-"""Excel workbooks: the first visible sheet as a table, with limits that hold for forged files too.
+"""Excel workbooks: a sheet as a table, with limits that hold for forged files too.
 
 The parts of the archive are unpacked here, up to the size that the archive states, and only those that a table needs
 are handed on, so that no other program unpacks what a stranger packed.
@@ -12,18 +12,23 @@ import posixpath
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import polars as pl
 
 from ordinoise._validation import complain
-from ordinoise.app.tables.dialect import check_names
+from ordinoise.app.tables.dialect import MOST_ABOVE, SAMPLE_RECORDS
+from ordinoise.app.tables.layout import MOST_TAIL, Shape, footer, n_filled, names_of, top_row, without_names
+from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.source import check_bytes, check_size, most_unpacked
 from ordinoise.app.tables.trial import check_sheet, damaged
+from ordinoise.columns.inference import as_text
+from ordinoise.columns.names import listed, meant
 from ordinoise.columns.refusals import is_sentence
 
 MOST_PARTS = 10_000  # far above what any workbook needs; a round number, chosen by no run
@@ -38,6 +43,8 @@ _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]{0,20})(\d{1,20})["']""")
 _ROW = re.compile(rb"<(?:[^\s<>/:]+:)?row(?=[\s/>])")
 _UNPLACED_ROW = re.compile(_ROW.pattern + rb"(?![^<>]*\sr\s*=)")
 _UNPLACED_CELL = re.compile(rb"<(?:[^\s<>/:]+:)?c(?=[\s/>])(?![^<>]*\sr\s*=)")
+_FILLED = re.compile(rb"<(?:[^\s<>/:]+:)?(?:v|is)[\s>]")
+_ROW_NUMBER = re.compile(rb"""[^<>]*?\sr\s*=\s*["'](\d{1,7})["']""")
 _FAILURES = (
     zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ElementTree.ParseError, LookupError,
     ValueError, OverflowError,
@@ -46,7 +53,7 @@ _FAILURES = (
 
 @dataclass(frozen=True, eq=False)
 class Workbook:
-    """The parts of a workbook that are needed to read its first visible sheet.
+    """The parts of a workbook that are needed to read one of its sheets.
 
     Attributes
     ----------
@@ -54,32 +61,77 @@ class Workbook:
         Content by the name of the part.
     sheet, part : str
         Name of the sheet, and of the part that holds it.
+    others : tuple of str
+        The other visible sheets.
     """
 
     parts: dict[str, bytes]
     sheet: str
     part: str
+    others: tuple[str, ...] = ()
 
 
-def read_workbook(path: Path, content: bytes) -> pl.DataFrame:
-    """The first visible sheet: names in its first row that is not empty, then one row per row."""
-    book = open_workbook(path, content)
-    check_size(path, *_extent(book.parts[book.part]))
-    packed = _packed(book.parts)
-    check_sheet(path, packed, book.sheet, len(content))
-    return _table(path, packed, book.sheet)
+@dataclass(frozen=True, eq=False)
+class SheetTable:
+    """The table on a sheet, how it was found, and clauses on it."""
+
+    frame: pl.DataFrame
+    reading: Reading
+    messages: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
 
-def open_workbook(path: Path, content: bytes) -> Workbook:
-    """The needed parts of a workbook, unpacked and checked."""
+def read_workbook(path: Path, content: bytes, asked: Reading = BY_RULES, wanted: Collection[str] = ()) -> SheetTable:
+    """The table on the sheet that is asked for, else on the first visible one that has the `wanted` columns.
+
+    The row with the names, and rows below that are no part of the table, are found by the rules for CSV files.
+    """
+    names = _sheet_names(path, content)
+    chosen = asked.sheet or names[0]
+    if not asked.sheet and len(names) > 1 and wanted:
+        chosen = next((name for name in names if {*wanted} <= {*_columns(path, content, name, asked)}), chosen)
+    book = open_workbook(path, content, chosen)
+    found = _sheet_table(path, book, replace(asked, sheet=chosen), len(content))
+    if not book.others or asked.sheet:
+        return found
+    others = ", ".join(repr(name) for name in book.others)
+    return replace(found, messages=(f"the sheet {chosen!r} is read, not {others}; --sheet changes it", *found.messages))
+
+
+def open_workbook(path: Path, content: bytes, sheet: str = "") -> Workbook:
+    """The needed parts of a workbook, unpacked and checked; the first visible sheet unless one is named."""
     found = parts_of(path, content, NEEDED)
     with _complete(path):
-        name, part = _sheets(path, found)[0]
-    found |= parts_of(path, content, [part])
+        sheets = _sheets(path, found)
+    known = dict(sheets)
+    if sheet and sheet not in known:
+        advice = meant(sheet, known) or f"the sheets are {listed(known)}"
+        raise complain("sheet", "name a visible sheet of the workbook", repr(sheet), advice)
+    name = sheet or sheets[0][0]
+    found |= parts_of(path, content, [known[name]])
     _check_plain(path, found)
-    if not found.get(part):
+    if not found.get(known[name]):
         raise damaged(path, "excel")
-    return Workbook(found, name, part)
+    return Workbook(found, name, known[name], tuple(other for other in known if other != name))
+
+
+def _sheet_names(path: Path, content: bytes) -> list[str]:
+    """The visible sheets."""
+    with _complete(path):
+        return [name for name, _ in _sheets(path, parts_of(path, content, NEEDED[2:4]))]
+
+
+def _columns(path: Path, content: bytes, sheet: str, asked: Reading) -> tuple[str, ...]:
+    """The names of the columns of a sheet; none if it holds no table."""
+    book = open_workbook(path, content, sheet)
+    check_size(path, *_extent(book.parts[book.part]))
+    packed = _packed(book.parts)
+    check_sheet(path, packed, sheet, len(content))
+    rows = _top_rows(path, packed, sheet, asked)
+    if not any(map(n_filled, rows)):
+        return ()
+    shape = Shape.of([row for row in rows if n_filled(row)])
+    return names_of(rows[top_row(rows, shape, asked, "row", first_row(book.parts[book.part]))])[0]
 
 
 def _check_plain(path: Path, parts: dict[str, bytes]) -> None:
@@ -98,14 +150,6 @@ def parts_of(path: Path, content: bytes, names: Iterable[str] | None = None) -> 
         wanted = {one.filename: one for one in entries if names is None or one.filename in set(names)}
         check_bytes(path, sum(one.file_size for one in wanted.values()), most_unpacked(len(content)))
         return {name: archive.read(one) for name, one in wanted.items()}
-
-
-def sheet_note(path: Path, content: bytes) -> str:
-    """Which of several visible sheets is read, as a message; empty if there is one."""
-    with _complete(path):
-        (read, _), *others = _sheets(path, parts_of(path, content, NEEDED[2:4]))
-    names = ", ".join(repr(name) for name, _ in others)
-    return f"the sheet {read!r} is read, not {names}; drag another one to the front to read that" if others else ""
 
 
 def _sheets(path: Path, parts: dict[str, bytes]) -> list[tuple[str, str]]:
@@ -157,28 +201,91 @@ def _packed(parts: dict[str, bytes]) -> bytes:
     return content.getvalue()
 
 
-def _table(path: Path, content: bytes, sheet: str) -> pl.DataFrame:
+def _sheet_table(path: Path, book: Workbook, asked: Reading, n_packed: int) -> SheetTable:
+    """The table on the sheet of an opened workbook."""
+    sheet = book.parts[book.part]
+    check_size(path, *_extent(sheet))
+    packed = _packed(book.parts)
+    check_sheet(path, packed, book.sheet, n_packed)
+    rows, first = _top_rows(path, packed, book.sheet, asked), first_row(sheet)
+    if not any(map(n_filled, rows)):
+        raise complain("file", "hold a table", f"the empty sheet {book.sheet!r} in {str(path)!r}")
+    shape = Shape.of([row for row in rows if n_filled(row)])
+    top = top_row(rows, shape, asked, "row", first)
+    frame = _loaded(path, packed, book.sheet, first, top)
+    if (
+        tuple(cell or None for cell in rows[top]) in _texts(frame.head(MOST_ABOVE)).rows()
+    ):  # the rows are numbered oddly
+        raise damaged(path, "excel")
+    tail = [[cell or "" for cell in row] for row in _texts(frame.tail(MOST_TAIL)).rows()]
+    n_cut, cautions = footer(tail, shape, frame.height)
+    n_below = sum(map(bool, map(n_filled, tail[len(tail) - n_cut :])))
+    if n_cut:  # read again, as a total makes text of a column of numbers
+        frame = _loaded(path, packed, book.sheet, first, top, frame.height - n_cut)
+    names, messages = names_of(rows[top])
+    frame.columns = list(names)
+    n_named = max((at for at, cell in enumerate(rows[top], start=1) if cell.strip()), default=1)
+    n_dropped = 0
+    while frame.width > n_named and frame.to_series(-1).null_count() == frame.height:
+        frame, n_dropped = frame[:, :-1], n_dropped + 1
+    n_above = sum(bool(n_filled(row)) for row in rows[:top])
+    reading = replace(asked, sheet=book.sheet, header_row=first + top, rows_above=n_above, rows_below=n_below)
+    said = (*messages, *without_names(n_dropped))
+    return SheetTable(pl.DataFrame([_as_stored(column) for column in frame.get_columns()]), reading, said, cautions)
+
+
+def first_row(sheet: bytes) -> int:
+    """Number of the first row of a sheet that has a cell which is not empty; 1 if there is none."""
+    filled = _FILLED.search(sheet)
+    number = 0
+    for row in _ROW.finditer(sheet, 0, filled.start() if filled else 0):
+        place = _ROW_NUMBER.match(sheet, row.end())
+        number = int(place[1]) if place else number + 1
+    return max(number, 1)
+
+
+def _top_rows(path: Path, packed: bytes, sheet: str, asked: Reading) -> list[list[str]]:
+    """The first rows of a sheet as text, from the first one that is not empty."""
+    with _loading(path):
+        n_rows = max(MOST_ABOVE, asked.header_row) + SAMPLE_RECORDS
+        frame = _reader(packed).load_sheet(sheet, header_row=None, n_rows=n_rows, dtypes="string").to_polars()
+    return [[cell or "" for cell in row] for row in frame.rows()]
+
+
+def _loaded(path: Path, packed: bytes, sheet: str, first: int, top: int, n_rows: int | None = None) -> pl.DataFrame:
+    """The cells below the names, with the types that they have in the sheet."""
+    with _loading(path):
+        skipped = first + top  # rows from the very first one of the sheet
+        loaded = _reader(packed).load_sheet(
+            sheet, header_row=None, skip_rows=skipped, n_rows=n_rows, schema_sample_rows=None
+        )
+        return loaded.to_polars()
+
+
+def _texts(frame: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame([as_text(column) for column in frame.get_columns()])
+
+
+def _reader(packed: bytes) -> Any:
+    import fastexcel
+
+    # Without a handler Python prints its notes, one for every empty column.
+    logging.getLogger("fastexcel").addHandler(logging.NullHandler())
+    return fastexcel.read_excel(packed)
+
+
+@contextmanager
+def _loading(path: Path) -> Iterator[None]:
+    """Turn whatever the reader of workbooks raises into one sentence."""
     try:
-        import fastexcel
+        yield
     except ImportError:
         advice = "pip install 'ordinoise[excel]', or save the sheet as CSV (UTF-8)"
         raise complain("file", "be CSV where fastexcel is missing", f"the workbook {str(path)!r}", advice) from None
-    # Without a handler Python prints its notes, one for every empty column.
-    logging.getLogger("fastexcel").addHandler(logging.NullHandler())
-    try:
-        reader = fastexcel.read_excel(content)
-        names = reader.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_polars()
-        cells = reader.load_sheet(sheet, header_row=0, schema_sample_rows=None).to_polars()
     except BaseException as error:  # the reader panics at some damage, with a class of its own
         if isinstance(error, (KeyboardInterrupt, SystemExit, MemoryError)):
             raise
         raise damaged(path, "excel") from None
-    if names.height == 0:
-        raise complain("file", "hold a table", f"the empty sheet {sheet!r} in {str(path)!r}")
-    named = ["" if name is None else str(name) for name in names.row(0)]
-    check_names(named)
-    cells.columns = named
-    return pl.DataFrame([_as_stored(column) for column in cells.get_columns()])
 
 
 def _as_stored(column: pl.Series) -> pl.Series:

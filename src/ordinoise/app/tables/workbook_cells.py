@@ -15,6 +15,8 @@ from xml.sax.saxutils import escape
 import polars as pl
 
 from ordinoise._validation import complain
+from ordinoise.app.tables.layout import column_letters
+from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.trial import damaged
 from ordinoise.app.tables.workbook import column_number, open_workbook, parts_of, read_workbook
 from ordinoise.columns.refusals import is_sentence
@@ -47,21 +49,21 @@ class _Row:
     cells: list[_Cell] = field(default_factory=list)
 
 
-def workbook_with(path: Path, target: str, changes: Mapping[int, Any]) -> bytes:
+def workbook_with(path: Path, target: str, changes: Mapping[int, Any], asked: Reading = BY_RULES) -> bytes:
     """The workbook at `path` whose column `target` has the values of `changes`, by data row from 0.
 
     A number is written as a number and text as text, never as a formula. An empty cell is filled, and one that is not
     in the sheet is added. The result is read again before it is used.
     """
     content = path.read_bytes()
-    book, table = open_workbook(path, content), read_workbook(path, content)
+    found = read_workbook(path, content, asked, (target,))
+    book, table = open_workbook(path, content, found.reading.sheet), found.frame
     sheet = book.parts[book.part]
     rows = _rows(path, sheet)
-    filled = [(row.number, cell.column) for row in rows for cell in row.cells if not cell.is_empty]
-    top, column = min(filled)[0], min(at for _, at in filled) + table.columns.index(target)
-    edits = [_edit(rows, top + 1 + row, column, value) for row, value in sorted(changes.items())]
+    column = min(cell.column for row in rows for cell in row.cells if not cell.is_empty) + table.columns.index(target)
+    edits = [_edit(rows, found.reading.header_row + 1 + row, column, value) for row, value in sorted(changes.items())]
     packed = _replaced(path, content, book.part, _spliced(sheet, edits))
-    if not read_workbook(path, packed).equals(_expected(table, target, changes)):
+    if not read_workbook(path, packed, found.reading).frame.equals(_expected(table, target, changes)):
         rule = "be a workbook whose cells can be changed one by one"
         raise complain("file", rule, repr(str(path)), "save the sheet as CSV")
     return packed
@@ -153,19 +155,11 @@ def _spliced(sheet: bytes, edits: Iterable[tuple[int, int, str]]) -> bytes:
 
 def _written(p: str, row: int, column: int, style: str, value: Any) -> str:
     """A cell with a value; `p` is the prefix of its tags."""
-    place, style = f"{_letters(column)}{row}", f' s="{style}"' if style.isdecimal() else ""
+    place, style = f"{column_letters(column)}{row}", f' s="{style}"' if style.isdecimal() else ""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return f'<{p}c r="{place}"{style}><{p}v>{value!r}</{p}v></{p}c>'
     text = f'<{p}is><{p}t xml:space="preserve">{escape(str(value))}</{p}t></{p}is>'
     return f'<{p}c r="{place}"{style} t="inlineStr">{text}</{p}c>'
-
-
-def _letters(column: int) -> str:
-    letters = ""
-    while column:
-        column, last = divmod(column - 1, 26)
-        letters = chr(ord("A") + last) + letters
-    return letters
 
 
 def _replaced(path: Path, content: bytes, part: str, sheet: bytes) -> bytes:
