@@ -44,10 +44,9 @@ ERRS, REPEATED = 0.05, 0.3  # the reviewer's errors, and the share of rows that 
 
 @dataclass(frozen=True)
 class Left:
-    """Wrong grades after a round: true, and estimated with its interval."""
+    """Wrong grades after a round: true, and the ends of what is said; rows that `next` chose give no number."""
 
     true: int
-    value: float
     low: float
     high: float
 
@@ -140,15 +139,14 @@ def _left(pool: Pool, found: LabelIssues, review: Review) -> Left:
     wrong, count = pool.recorded != pool.true, found.expected_wrong
     wrong[list(review.grades)] = False
     assert count is not None
-    value = (count.low + count.high) / 2 if count.value is None else count.value
     if not review.grades:
-        return Left(int(wrong.sum()), value, count.low, count.high)
+        return Left(int(wrong.sum()), count.low, count.high)
     errors = sum(grade != pool.true[row] for row, grade in review.grades.items())
     own = sum(1 - found.posterior[row, grade] for row, grade in review.grades.items())
     error, rate = review.error, review.reviewers(len(pool.matrix)).rate
     total = int(wrong.sum()) + int(errors)
     low, high = own * min(error.low / rate, 1), own * max(error.high / rate, 1)
-    return Left(total, value + own, count.low + low, count.high + high)
+    return Left(total, count.low + low, count.high + high)
 
 
 def rounds_table(runs: range, data_dir: str | None) -> TextTable:
@@ -161,14 +159,14 @@ def rounds_table(runs: range, data_dir: str | None) -> TextTable:
         n_repeated, n_differing = n_repeated + len(review.looks), n_differing + review.n_differing
         agreeing.append(review.reviewers(review.n_classes).agreeing)
         rates.append(review.error)
-        spans = [(one.true, round(one.value), round(one.low), round(one.high)) for one in found]
+        spans = [(one.true, round(one.low), round(one.high)) for one in found]
         Console(stderr=True).print(run, name, spans, f"{rates[-1]:.3f}")
     rows = []
     for at in range(4):
         ones = [found[at] for found in lefts]
-        cells = (np.mean([getattr(one, name) for one in ones]) for name in ("true", "value", "low", "high"))
+        cells = (np.mean([getattr(one, name) for one in ones]) for name in ("true", "low", "high"))
         rows.append((str(at), *(f"{cell:.0f}" for cell in cells), f"{sum(one.holds for one in ones)} of {len(runs)}"))
-    columns = ("rounds done", "wrong, truly", "estimated", "low", "high", "range holds the truth")
+    columns = ("rounds done", "wrong, truly", "low", "high", "range holds the truth")
     error = repeat_error(n_repeated, n_differing, agreeing=float(np.mean(agreeing)))
     held = sum(one.low <= ERRS <= one.high for one in rates)
     note = (

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -11,6 +14,8 @@ import pytest
 from app.cli.command import run
 from ordinoise.app.records.audit import read_record
 from ordinoise.app.review.app import _page, review_app
+from ordinoise.app.verbs.fit import FileAudit
+from ordinoise.noise import Noise
 
 FAST = ("--learner", "mlp", "--jobs", "1", "--seed", "3")
 HEADLINE = "Nothing can be found from these columns"
@@ -89,3 +94,21 @@ def test_columns_that_say_something_are_not_called_useless(tmp_path: Path) -> No
     words = ("--target", "stars", *FAST, "--noise", "none", "--json", "--out", tmp_path / "audit")
     found = run("audit", tmp_path / "t.csv", *words).json
     assert found["says_nothing"] is False
+
+
+def test_copies_of_a_few_rows_do_not_make_columns_say_something() -> None:
+    rng = np.random.default_rng(0)
+    ranks = np.repeat(rng.integers(4, size=80), 25)
+    likelier = np.repeat(rng.normal(0.1, 1, size=80), 25)  # held-out records of 80 patients, 25 rows each
+    probabilities = np.full((2000, 4), 0.25)
+    probabilities[np.arange(2000), ranks] = 0.25 * np.exp(likelier.clip(-1, 1))
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+
+    def says_nothing(groups: np.ndarray | None) -> bool:
+        table = SimpleNamespace(rows=np.arange(2000), labels=ranks, groups=groups)
+        noise = replace(Noise.of(np.eye(4)), source="estimated", answer="trusting")
+        model = SimpleNamespace(noise_=noise, classes_=np.arange(4), out_of_fold_=probabilities)
+        return FileAudit(cast(Any, None), cast(Any, table), cast(Any, model), {}).says_nothing
+
+    assert not says_nothing(None)
+    assert says_nothing(np.repeat(np.arange(80), 25).astype(str))

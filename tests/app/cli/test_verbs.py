@@ -357,3 +357,19 @@ def test_evaluate_says_what_it_assumes_and_how_to_say_otherwise(folder: Path) ->
     assert "Assumed: these grades are wrong as often as" in said
     assert "--trusted compares with them as they are" in said
     assert "--trusted compares" not in run("evaluate", folder / "model", folder / "table.csv", "--trusted").out
+
+
+def test_evaluate_knows_that_rows_of_a_group_are_not_independent(folder: Path, tmp_path: Path) -> None:
+    frame = pl.read_csv(folder / "table.csv", separator=";")
+    copies = pl.concat([frame.with_row_index("case")] * 4)
+    copies.write_csv(tmp_path / "copies.csv")
+
+    def width(*options: str) -> float:
+        found = run("evaluate", folder / "model", tmp_path / "copies.csv", "--trusted", "--json", *options)
+        assert found.code == 0, found.err
+        score = found.json["scores"]["mean_absolute_error"]
+        return score["high"] - score["low"]
+
+    assert 1.8 < width("--group", "case") / width() < 2.2  # four copies of a row say what one says
+    refused = run("evaluate", folder / "model", tmp_path / "copies.csv", "--group", "cases")
+    assert (refused.code, "group must" in refused.err) == (2, True)

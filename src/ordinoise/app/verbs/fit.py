@@ -24,7 +24,7 @@ from ordinoise.classifiers.blend.table import Table
 from ordinoise.classifiers.ordinal import LEARNERS
 from ordinoise.decisions import RULES
 from ordinoise.estimation.score.doubts import NO_BETTER, gain_over_shares, order_found
-from ordinoise.labels import Verified, ranks_of
+from ordinoise.labels import Verified, as_groups, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
 from ordinoise.scoring.evaluation import Evaluation, evaluate_probabilities
@@ -99,9 +99,10 @@ class FileAudit:
         if "no-signal" in noise.doubt_codes:
             return True
         explained = self.probabilities @ noise.average.believed.matrix
+        groups = as_groups(self.table.groups, len(self.recorded))
         # Networks are stopped by the held-out rows, which alone gives useless columns an order of up to 2.5.
-        is_ordered = order_found(explained, self.recorded) >= 2 * NO_BETTER
-        return not is_ordered and gain_over_shares(explained, self.recorded) < NO_BETTER
+        is_ordered = order_found(explained, self.recorded, groups) >= 2 * NO_BETTER
+        return not is_ordered and gain_over_shares(explained, self.recorded, groups) < NO_BETTER
 
     @cached_property
     def issues(self) -> LabelIssues:

@@ -27,6 +27,7 @@ from ordinoise.app.tables import (
     write_table,
 )
 from ordinoise.app.tables.embeddings import embedded_columns
+from ordinoise.app.tables.graded import names_in
 from ordinoise.app.tables.reader import open_stored
 from ordinoise.app.tables.regraded import text_and
 from ordinoise.app.tables.writer import LINES, TEXTS
@@ -107,7 +108,8 @@ def evaluate_file(request: EvaluationRequest) -> tuple[Evaluation, Baseline]:
     target = task.target if request.target is None else request.target
     labels, rows = grades_of(frame, target, fitted.classes_.tolist())
     noise = None if request.trusted else "model"
-    found = evaluate(fitted, _features(frame, task, request)[rows], labels, noise)
+    groups = None if request.group is None else names_in(frame, "group", request.group, rows)
+    found = evaluate(fitted, _features(frame, task, request)[rows], labels, noise, groups=groups)
     classes = fitted.classes_.tolist()
     ranks = np.array([classes.index(label) for label in labels], dtype=np.int64)
     return found, baseline_of(ranks, [str(grade) for grade in classes], list(found.scores))

@@ -246,10 +246,13 @@ class EvaluationRequest(ModelRequest):
         Take the grades of this table to be right.
     target
         Column of grades; named as in training by default.
+    group
+        Column of groups, such as patients: rows of one group are not independent, which widens the intervals.
     """
 
     trusted: bool = False
     target: str | None = None
+    group: str | None = None
 
 
 @dataclass(frozen=True)
