@@ -43,6 +43,7 @@ PIECES = {
     "python -m studies.door_pictures": "images",
     "python -m studies.pictures": "why",
     "python -m studies.label_errors": "label-errors",
+    "python -m studies.given": "label-errors",
     "python -m studies.truth --workers 2": "benchmarks",
     "python -m studies.accuracy --workers 2 --docs docs": "learners",
     "python -m studies.front --sets 'california, equal frequency' california --noises uniform": "learners",

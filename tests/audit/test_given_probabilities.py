@@ -1,13 +1,20 @@
 """Wrong labels from probabilities of a model of your own, with the noise estimated from them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from ordinoise import Noise, adjacent, corrupt, inverse_decay
 from ordinoise.audit import find_label_issues, issues_from_probabilities
-from ordinoise.datasets import synthetic
+from ordinoise.audit.order import explained_by_order
+from ordinoise.datasets import OrdinalDataset, synthetic
+from ordinoise.estimation.base import IdentifiabilityWarning
 from ordinoise.levels import class_probabilities
 from strategies import Floats
 
@@ -34,17 +41,84 @@ def test_grades_that_overlap_unevenly_are_not_called_wrong(seed: int) -> None:
     assert issues.expected_wrong.low == 0
 
 
-def test_a_model_that_is_too_sure_of_itself_ranks_as_its_calibrated_twin() -> None:
+def test_the_ranking_by_a_model_that_is_too_sure_of_itself_goes_half_way_to_its_calibrated_twin() -> None:
     rng = np.random.default_rng(0)
     right = ordered_probabilities(1.5 * rng.normal(size=800), 0.5)
     labels = (rng.random(800)[:, None] > right.cumsum(axis=1)).sum(axis=1)
     sure = right**3 / (right**3).sum(axis=1, keepdims=True)
     doubted = Noise(np.eye(4), source="estimated", answer="trusting")
-    ranks = [
-        issues_from_probabilities(table, labels, doubted, of="recorded").rank.astype(float) for table in (right, sure)
+    suspicions = [
+        issues_from_probabilities(table, labels, doubted, of="recorded").suspicion
+        for table in (right, right**2 / (right**2).sum(axis=1, keepdims=True), sure)
     ]
-    as_it_is = issues_from_probabilities(sure, labels, doubted, of="recorded", calibrate=False).rank.astype(float)
-    assert np.corrcoef(ranks[0], ranks[1])[0, 1] > max(0.99, np.corrcoef(ranks[0], as_it_is)[0, 1])
+    as_it_is = issues_from_probabilities(sure, labels, doubted, of="recorded", calibrate=False).suspicion
+    assert np.abs(suspicions[2] - suspicions[1]).mean() < 0.05 < np.abs(as_it_is - suspicions[0]).mean()
+    assert np.abs(suspicions[2] - suspicions[0]).mean() < 0.7 * np.abs(as_it_is - suspicions[0]).mean()
+
+
+def held_out(data: OrdinalDataset, recorded: np.ndarray, *, shuffled: bool) -> Floats:
+    folds = StratifiedKFold(5, shuffle=True, random_state=0) if shuffled else 5
+    model = LogisticRegression(max_iter=300)
+    return cross_val_predict(model, data.features, recorded, cv=folds, method="predict_proba")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_folds_in_the_order_of_true_grades_do_not_turn_the_ranking_round(seed: int) -> None:
+    data = synthetic(400, random_state=seed)  # in the order of the true grades
+    recorded = corrupt(data.labels, adjacent(4, 0.2, 0.1), random_state=seed)
+    wrong, rows = recorded != data.labels, np.arange(1600)
+    in_order, shuffled = (held_out(data, recorded, shuffled=shuffled) for shuffled in (False, True))
+
+    def precision(suspicion: Any) -> float:
+        return float(average_precision_score(wrong, suspicion))
+
+    issues = issues_from_probabilities(in_order, recorded, random_state=0)
+    assert issues.noise.answer == "trusting"
+    assert "ordered-rows" in issues.noise.doubt_codes
+    assert "shuffle them" in issues.noise.doubt_text
+    assert precision(-issues.rank) > precision(-in_order[rows, recorded]) - 0.01
+    assert precision(issues.suspicion) == pytest.approx(precision(-issues.rank), abs=1e-3)
+    usual = issues_from_probabilities(shuffled, recorded, random_state=0)
+    assert usual.noise.answer == "corrected"  # the doubt about the order does not take the correction away
+    assert precision(-usual.rank) > precision(-shuffled[rows, recorded]) + 0.02
+
+
+def test_a_model_that_folds_made_worse_than_the_class_shares_still_ranks() -> None:
+    grades = np.repeat([0, 1, 2], 60)
+    recorded = grades.copy()
+    recorded[[*range(60, 80), *range(120, 140)]] -= 1  # the first of each grade, all in one fold of their record
+    chances = np.full((180, 3), 0.1)
+    chances[np.arange(180), grades] = 0.8
+    chances[recorded != grades] = 0.001
+    chances[recorded != grades, grades[recorded != grades]] = 0.998
+    chances[(grades > 0) & (recorded == grades)] = np.full(3, 1 / 3)  # others saw grades 1 and 2 recorded as both
+    with pytest.warns(IdentifiabilityWarning):
+        issues = issues_from_probabilities(chances, recorded, random_state=0)
+    assert issues.noise.answer == "trusting"
+    assert "ordered-rows" in issues.noise.doubt_codes
+    assert (recorded != grades)[issues.worst[:40]].all()
+
+
+def test_no_order_is_seen_in_shuffled_rows_or_in_rows_sorted_by_record() -> None:
+    data = synthetic(100, random_state=0)
+    recorded = corrupt(data.labels, adjacent(4, 0.2, 0.1), random_state=0)
+    chances = held_out(data, recorded, shuffled=True)
+    assert explained_by_order(chances, recorded) > 0.1
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        mixed = rng.permutation(400)
+        for order in (mixed, mixed[np.argsort(recorded[mixed], kind="stable")]):
+            assert explained_by_order(chances[order], recorded[order]) == 0
+
+
+def test_few_rows_do_not_calibrate_many_grades() -> None:
+    rng = np.random.default_rng(0)
+    chances = rng.dirichlet(np.full(6, 0.5), 60)
+    labels = (rng.random(60)[:, None] > chances.cumsum(axis=1)).sum(axis=1)
+    doubted = Noise(np.eye(6), source="estimated", answer="trusting")
+    issues = issues_from_probabilities(chances, labels, doubted, of="recorded")
+    own = chances[np.arange(60), labels]
+    assert np.abs(issues.suspicion - (1 - own)).max() < 0.1
 
 
 def test_a_model_of_your_own_is_asked_for_the_noise_of_its_labels() -> None:

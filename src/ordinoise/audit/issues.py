@@ -143,11 +143,15 @@ def issues_from(
     rank_by: str,
     library: Library | None,
     verified: NDArray[np.bool_] | None = None,
+    ranked: Posterior | None = None,
 ) -> LabelIssues:
-    """The issues that follow from the posterior of the true label, and the chances that records are wrong, or NaN."""
+    """The issues that follow from the posterior of the true label, and the chances that records are wrong, or NaN.
+
+    Labels are ranked by `ranked`, by default the posterior.
+    """
     n_rows = len(posterior.ranks)
     is_known = np.zeros(n_rows, dtype=bool) if verified is None else verified
-    worst, rank = worst_first(posterior.suspicion(rank_by, noise.answer)), np.empty(n_rows, dtype=np.int64)
+    worst, rank = worst_first((ranked or posterior).suspicion(rank_by, noise.answer)), np.empty(n_rows, dtype=np.int64)
     rank[np.concatenate([worst[~is_known[worst]], worst[is_known[worst]]])] = np.arange(1, n_rows + 1)
     return LabelIssues(
         classes[posterior.ranks], classes[posterior.suggested], suspicion, chances,

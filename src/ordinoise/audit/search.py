@@ -27,6 +27,7 @@ from ordinoise.audit.count import WrongCount, verified_count, wrong_by_rate, wro
 from ordinoise.audit.folds import as_table, noise_prefix, out_of_fold_probabilities
 from ordinoise.audit.graders.floor import numbered_graders
 from ordinoise.audit.issues import LabelIssues, issues_from, library_of
+from ordinoise.audit.order import ORDERED, doubts_about_order
 from ordinoise.audit.posterior import RANKINGS, PosteriorModel, calibrated, is_believed, likelihood_of
 from ordinoise.classifiers import OrdinalClassifier
 from ordinoise.classifiers.blend.evidence import (
@@ -199,8 +200,9 @@ def issues_from_probabilities(
     of : {"true", "recorded"}, optional
         Whether the probabilities are of the true or of the recorded label; a model that trusted the labels predicts the
         recorded one. By default "recorded" if the noise is estimated from them, else "true". If the noise is not
-        believed (its `answer` is not "corrected") they are taken as they are, those of the recorded label calibrated;
-        if they say no more of the labels than the class shares, these are used.
+        believed (its `answer` is not "corrected") they are taken as they are, those of the recorded label calibrated
+        half-way at most, and not at all where the order of the rows left its trace in them (doubt `ordered-rows`); if
+        they say no more of the labels than the class shares, these are used.
     calibrate, rank_by, classes, trusted, confidence
         As in :func:`find_label_issues`. Without `calibrate` each sample is judged by its own probabilities alone.
     recorded_probabilities : array of shape (n_samples, n_classes), optional
@@ -242,14 +244,20 @@ def issues_from_probabilities(
         is_left[known.rows] = False
     if estimates:
         record = _estimated(noise, of, checked, recorded, known, together, as_generator(random_state))
-        if record.reason == NOTHING_LEARNED:
+        # Models that never saw rows like those that they judge are worse than the shares, and still tell them apart.
+        if record.reason == NOTHING_LEARNED and ORDERED not in record.doubt_codes:
             checked = np.tile(_shares(recorded, record.n_classes), (len(recorded), 1))
     if is_believed(record):
         _refuse_impossible(recorded, record.matrix, ordered)
     model = PosteriorModel.fitted(record, checked, recorded, of=of, calibrate=calibrate, verified=known)
     after = model.of(checked, recorded, known)
     # Of a verified row what it was before anybody looked: the count compares verdicts with it.
-    suspicion = (after if known is None else model.of(checked, recorded)).probability_wrong
+    ranked = after if known is None else model.of(checked, recorded)
+    if of == "recorded" and calibrate and record.is_estimated and record.answer == "corrected":
+        # The correction may be of little use for the ranking where the model is too sure of itself, or too weak.
+        doubted = PosteriorModel.fitted(replace(record, answer="trusting"), checked, recorded, of=of, verified=known)
+        ranked = ranked.half_way(doubted.of(checked, recorded))
+    suspicion = ranked.probability_wrong
     of_left = None if together is None else together[is_left]
     by_matrix = _by_matrix(record, model.true(checked)[is_left], recorded[is_left], level, of_left)
     if record.source in ("given", "trusted"):
@@ -260,7 +268,9 @@ def issues_from_probabilities(
         count, chances = verified_count(table, recorded, suspicion, known, under, level, together, graders)
         if record.source == "too few rows" and np.isnan(chances).all():
             count = None
-    return issues_from(after, suspicion, chances, ordered, record, count, rank_by, library_of(probabilities), ~is_left)
+    return issues_from(
+        after, suspicion, chances, ordered, record, count, rank_by, library_of(probabilities), ~is_left, ranked=ranked
+    )
 
 
 def _by_matrix(noise: Noise, true: Floats, recorded: Ints, confidence: float, groups: Ints | None) -> WrongCount | None:
@@ -310,6 +320,8 @@ def _estimated(
 
     first = Trusting(probabilities, found, Evidence.of(*gains, groups=groups))
     chosen, _ = course("auto", first, correct)
+    # It is no reason not to correct: shuffled folds of rows in the order of their true grades raise it too.
+    chosen = replace(chosen, doubts=(*chosen.doubts, *doubts_about_order(probabilities, recorded)))
     if chosen.answer == "trusting" and found.rate_range is not None:
         # The same probabilities explain the records as well without any noise: all labels may be right.
         return replace(chosen, rate_range=(0.0, found.rate_range[1]))
