@@ -64,6 +64,7 @@ PIECES = {
     "python -m studies.harm --seeds 5 --rows 200": "knowing-the-noise",
     "python -m studies.harm --seeds 1 --rows 50000": "knowing-the-noise",
     "python -m studies.counts --runs 40": "knowing-the-noise",
+    "python -m studies.graders": "graders",
     "python -m studies.small --seeds 3": "knowing-the-noise",
     "python -m studies.small --rows 500 --seeds 3 --only clean": "knowing-the-noise",
     "python -m studies.audit --seeds 5": "knowing-the-noise",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import logistic, norm
 
 from ordinoise._validation import Floats, Ints
@@ -12,6 +14,9 @@ from ordinoise._validation import Floats, Ints
 N_COLUMNS, OVERLAP = 6, 0.8  # the scale of a logistic error of standard deviation 1.45
 SHARES = (0.12, 0.23, 0.3, 0.23, 0.12)
 """Shares of the true grades, repeated where there are more."""
+
+
+STEMS, ENDS = ("bar", "mol", "tin", "ver", "gos", "lup"), ("a", "e", "i", "o", "u", "y", "en")
 
 
 @dataclass(frozen=True)
@@ -22,8 +27,8 @@ class World:
     ----------
     sizes : tuple of int
         Rows of each grader; empty for fifty with 10 to 2000 rows, as many of each order.
-    shift, scatter : float
-        Standard deviation of the shifts on the latent scale, and the median of the scatter.
+    shift, scatter, unequal : float
+        Standard deviation of the shifts on the latent scale, the median of the scatter, and how unequal it is.
     signal : float
         Standard deviation of what the columns say of the latent quality; 1.5, or .45 where they say little.
     feature, difficulty, hidden : float
@@ -37,6 +42,7 @@ class World:
     sizes: tuple[int, ...] = ()
     shift: float = 0.5
     scatter: float = 0.7
+    unequal: float = 0.3
     signal: float = 1.5
     feature: float = 0.0
     difficulty: float = 0.0
@@ -49,7 +55,7 @@ class World:
 class Drawn:
     """A table of a world: columns, records, graders, their true shifts in grades, the share of wrong grades."""
 
-    columns: Floats
+    columns: Any
     ranks: Ints
     who: Ints
     truth: Floats
@@ -71,7 +77,7 @@ def drawn(world: World, seed: int) -> Drawn:
     shares = np.resize(SHARES, world.n_classes)
     cuts = np.quantile(latent, shares.cumsum()[:-1] / shares.sum())
     shift = world.shift * rng.normal(size=n_graders)
-    scatter = world.scatter * np.exp(0.3 * rng.normal(size=n_graders))
+    scatter = world.scatter * np.exp(world.unequal * rng.normal(size=n_graders))
     place = world.aligned * norm.ppf((np.argsort(np.argsort(shift)) + 0.5) / n_graders)
     place = place + np.sqrt(1 - world.aligned**2) * rng.normal(size=n_graders)
     who = _given_out(world, signal, latent, error, sizes, np.argsort(place), rng)
@@ -95,3 +101,12 @@ def _given_out(
     who = np.empty(len(signal), dtype=np.int64)
     who[np.argsort(key)] = np.repeat(order, sizes[order])
     return who
+
+
+def in_words(table: Drawn) -> Drawn:
+    """The table with each column told by one of seven words in a text."""
+    steps = np.digitize(table.columns, (-1.5, -0.9, -0.3, 0.3, 0.9, 1.5))
+    names = np.array([[f"{stem}{end}" for end in ENDS] for stem in STEMS])
+    words = np.stack([names[at][steps[:, at]] for at in range(N_COLUMNS)], axis=1)
+    texts = [" ".join(("the", *row, "was seen there")) for row in words.tolist()]
+    return replace(table, columns=pd.DataFrame({"text": texts}))

@@ -5,25 +5,30 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ordinoise._sparse import is_sparse
 from ordinoise._validation import Floats, complain
 from ordinoise.classifiers.blend.table import Filling, Reading, Table, sparse_table
 from ordinoise.columns.coding import Columns, is_frame
 
+Singles = NDArray[np.float32]
+SMALLEST_SPREAD = 1e-9  # of a column that is not constant, beside its largest value
 N_CURVES = 150  # random cosines of the columns, so that the chance may bend; with N_DIRECTIONS chosen by no run
 N_DIRECTIONS = 50  # singular directions that stand for the n-grams of a text, or for a sparse matrix
 
 
-def standardized_columns(features: Any, rng: np.random.Generator) -> Floats:
+def standardized_columns(features: Any, rng: np.random.Generator) -> Singles:
     """All that the features say, as standardized columns of numbers; constant ones are left out."""
     table = features if isinstance(features, Table) else _table(features)
     dense = np.asarray(table.dense, dtype=np.float64)
     parts = [_standardized(dense)]
     if parts[0].shape[1]:
         n_columns = parts[0].shape[1]
-        turns = parts[0] @ (rng.normal(size=(n_columns, N_CURVES)) / np.sqrt(n_columns))
-        parts.append(_standardized(np.cos(turns + rng.uniform(0, 2 * np.pi, size=N_CURVES))))
+        slopes = rng.normal(size=(n_columns, N_CURVES)) / np.sqrt(n_columns)
+        turns = parts[0] @ slopes.astype(np.float32)
+        turns += rng.uniform(0, 2 * np.pi, size=N_CURVES).astype(np.float32)
+        parts.append(_standardized(np.cos(turns, out=turns)))
     parts += [_standardized(_directions(some, rng)) for some in table.counts]
     return np.hstack(parts)
 
@@ -49,10 +54,12 @@ def _array(features: Any) -> Floats:
     return found.astype(np.float64)
 
 
-def _standardized(columns: Floats) -> Floats:
-    spread = columns.std(axis=0)
-    kept = spread > 1e-12
-    return np.asarray((columns[:, kept] - columns[:, kept].mean(axis=0)) / spread[kept])
+def _standardized(columns: Floats) -> Singles:
+    """In single precision: the ridge regressions that read them need no more, and take half the time."""
+    centered = columns - columns.mean(axis=0)
+    spread = np.sqrt(np.einsum("ij,ij->j", centered, centered) / len(columns))
+    kept = spread > SMALLEST_SPREAD * (1 + np.abs(columns).max(axis=0, initial=0.0))
+    return np.asarray(centered[:, kept] / spread[kept], dtype=np.float32)
 
 
 def _directions(counts: Any, rng: np.random.Generator) -> Floats:

@@ -13,11 +13,13 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 
 from ordinoise._validation import Floats, Ints
 
+Columns = NDArray[np.floating[Any]]
 SPREADS = np.geomspace(0.01, 1.5, 50)
 """Standard deviations of the graders' shifts that are averaged over, in grades, all as likely before the data."""
 RIDGE = 100.0  # penalty of P(g | x) on standardized columns; with FEW a round number, chosen by no run
@@ -31,7 +33,7 @@ def indicators(who: Ints, n_graders: int) -> Any:
     return csr_array((np.ones(len(who)), who, np.arange(len(who) + 1)), shape=(len(who), n_graders))
 
 
-def excess(columns: Floats, flags: Any, folds: Ints, weights: Floats) -> Iterator[tuple[Ints, Floats]]:
+def excess(columns: Columns, flags: Any, folds: Ints, weights: Floats) -> Iterator[tuple[Ints, Floats]]:
     """Blocks of rows, and their flags less the chance of these given the columns, out of fold.
 
     Every fold is predicted by one ridge regression on the others; its sums are those of all rows less its own.
@@ -39,7 +41,7 @@ def excess(columns: Floats, flags: Any, folds: Ints, weights: Floats) -> Iterato
     Parameters
     ----------
     columns : array of shape (n_rows, n_columns)
-        Standardized columns, without a constant.
+        Standardized columns, without a constant; products are computed in their precision.
     flags : sparse array of shape (n_rows, n_flags)
         Zeros and ones, such as `indicators`.
     folds : int array of shape (n_rows,)
@@ -51,18 +53,20 @@ def excess(columns: Floats, flags: Any, folds: Ints, weights: Floats) -> Iterato
     penalty = np.diag([0.0, *[RIDGE] * columns.shape[1]])
     for part, (own_gram, own_cross) in zip(parts, sums, strict=True):
         slopes = cho_solve(cho_factor(gram - own_gram + penalty, overwrite_a=True), cross - own_cross)
+        of_columns = slopes[1:].astype(columns.dtype)
         for rows in np.array_split(part, max(1, part.size * flags.shape[1] // BLOCK)):
-            yield rows, flags[rows].toarray() - slopes[0] - columns[rows] @ slopes[1:]
+            yield rows, flags[rows].toarray() - slopes[0] - columns[rows] @ of_columns
 
 
-def _sums(columns: Floats, flags: Any, weights: Floats) -> tuple[Floats, Floats]:
+def _sums(columns: Columns, flags: Any, weights: Floats) -> tuple[Floats, Floats]:
     """Sums of products of the columns, a constant first, with each other and with the flags."""
-    weighted = np.column_stack([weights, columns * weights[:, None]])
-    gram = np.column_stack([weighted.sum(axis=0), weighted.T @ columns])
-    return gram, np.asarray((flags.T @ weighted).T)
+    constant = np.column_stack([np.ones(len(columns), dtype=columns.dtype), columns])
+    weighted = constant * weights.astype(columns.dtype)[:, None]
+    gram = np.asarray(weighted.T @ constant, dtype=np.float64)
+    return gram, np.asarray((flags.T @ weighted).T, dtype=np.float64)
 
 
-def excess_column(columns: Floats, flags: Floats, folds: Ints, weights: Floats) -> Floats:
+def excess_column(columns: Columns, flags: Floats, folds: Ints, weights: Floats) -> Floats:
     """One column of flags less their chance given the columns, shape (n_rows,)."""
     left = np.empty(len(flags))
     for rows, some in excess(columns, csr_array(flags[:, None]), folds, weights):
