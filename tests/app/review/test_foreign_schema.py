@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ordinoise.app.review.decisions import DecisionStore, StoreError
+from ordinoise.app.review.decisions import FILES_OF_SQLITE, DecisionStore, StoreError
 
 EDITS = {
     "ignore": "CREATE TRIGGER x BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END",
@@ -64,3 +66,26 @@ def test_statistics_of_sqlite_are_no_foreign_table(path: Path) -> None:
     _edit(path, "ANALYZE")
     with DecisionStore(path, about="x") as store:
         assert store.state(1).grade == "2"
+
+
+@pytest.mark.parametrize("suffix", FILES_OF_SQLITE)
+@pytest.mark.parametrize("there", [False, True], ids=["nowhere", "a file"])
+def test_a_link_is_not_followed(tmp_path: Path, suffix: str, *, there: bool) -> None:
+    other = tmp_path / "precious"
+    if there:
+        other.write_bytes(b"x" * 5000)
+    path = tmp_path / "decisions.sqlite"
+    (tmp_path / f"decisions.sqlite{suffix}").symlink_to(other)
+    with pytest.raises(StoreError, match=rf"^decisions must be files in their folder, got a link {path.name}{suffix} "):
+        DecisionStore(path, about="x")
+    assert other.exists() == there
+    assert not there or other.read_bytes() == b"x" * 5000
+    assert path.is_symlink() or not path.exists()
+
+
+@pytest.mark.parametrize("suffix", FILES_OF_SQLITE)
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_pipe_or_a_folder_is_no_file_of_decisions(tmp_path: Path, suffix: str, make: Callable[[Path], None]) -> None:
+    make(tmp_path / f"decisions.sqlite{suffix}")
+    with pytest.raises(StoreError, match=r"^decisions must be files in their folder, got a (pipe or device|folder) "):
+        DecisionStore(tmp_path / "decisions.sqlite", about="x")

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import stat
 import threading
 import uuid
 from collections.abc import Iterator
@@ -43,6 +44,7 @@ TABLES = (
     "CREATE TRIGGER no_loss BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'events are never removed'); END",
 )
 COLUMNS = "SELECT id, key, time, reviewer, row, kind, grade, note, undoes FROM events"
+FILES_OF_SQLITE = ("", "-wal", "-shm", "-journal")  # what it opens, beside each other
 FOREIGN = "another program edited it"
 ODD_EVENTS = f"""SELECT count(*) FROM events WHERE id NOT BETWEEN 1 AND {2**53} OR typeof(row) <> 'integer' OR row < 0
     OR typeof(key) <> 'text' OR typeof(time) <> 'text' OR typeof(reviewer) <> 'text' OR typeof(note) <> 'text'
@@ -70,7 +72,7 @@ def open_decisions(folder: str | os.PathLike[str], record: Subject | None = None
 
 def events_in(folder: Path, record: Subject) -> list[Event]:
     """The events of the review of a folder, oldest first; none if it was not reviewed."""
-    if not (folder / DECISIONS).exists():
+    if not os.path.lexists(folder / DECISIONS):
         return []
     with open_decisions(folder, record) as store:
         return store.history()
@@ -98,6 +100,7 @@ class DecisionStore:
     def __init__(self, path: str | os.PathLike[str], *, about: str | None = None) -> None:
         self.path = Path(path)
         self._lock = threading.Lock()
+        self._check_files()
         with self._sqlite_errors():
             self._connection = sqlite3.connect(
                 self.path, timeout=SECONDS_TO_WAIT, isolation_level=None, check_same_thread=False
@@ -223,6 +226,16 @@ class DecisionStore:
         loss = self._presence.loss()
         if loss is not None:
             raise self._complaint("stay in place during a review", loss, self._presence.rescue(self._connection))
+
+    def _check_files(self) -> None:
+        """Refuse links and pipes, which a folder of somebody else may hold: SQLite would write where they lead."""
+        for suffix in FILES_OF_SQLITE:
+            path = self.path.with_name(f"{self.path.name}{suffix}")
+            mode = os.lstat(path).st_mode if os.path.lexists(path) else stat.S_IFREG
+            if not stat.S_ISREG(mode):
+                kind = "link" if stat.S_ISLNK(mode) else "folder" if stat.S_ISDIR(mode) else "pipe or device"
+                rule = "be files in their folder"
+                raise StoreError(*complain("decisions", rule, f"a {kind} {path.name} in {str(path.parent)!r}").args)
 
     def _open(self, about: str | None) -> None:
         check_ours(

@@ -27,8 +27,9 @@ def text_vectors(model: str | Path, columns: Sequence[Sequence[str]]) -> Floats:
     Parameters
     ----------
     model : str or Path
-        A folder with a model, or the name of one on the hub that the libraries load from. Weights are read from
-        safetensors only, and no code that comes with a model is run.
+        A folder with a model, or the name of one on the hub that the libraries load from. Weights of transformers are
+        read from safetensors only, those of a dense layer behind one perhaps by torch's loader for weights alone. No
+        code that comes with a model is run.
     columns : sequence of sequence of str
     """
     if not columns:
