@@ -256,7 +256,7 @@ class VerbReader(Reader):
         made = self._cleared(after, before)
         if any(after.get(path) != content for path, content in before.items()):
             raise LostError("a file that was there has changed")
-        is_answer = code in (0, 2) or (code == 1 and given["words"][0] == "check")
+        is_answer = code in (0, 2) or (code in (1, 3) and given["words"][0] == "check")
         if not is_answer or "Traceback" in said or "ordinoise failed with" in said:
             raise RuntimeError(f"exit code {code}: {said[-300:]}")
         if code == 2:
