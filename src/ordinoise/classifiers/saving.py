@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import ordinoise
 from ordinoise._files import MOST_SETTINGS, new_folder, regular_content, write_whole
-from ordinoise._plain import of_plain
+from ordinoise._plain import as_plain, of_plain
 from ordinoise._validation import as_choice, as_count, as_number, complain
 from ordinoise.columns.coding import Columns
 from ordinoise.labels import as_known_kind, ordered_classes
@@ -37,6 +37,7 @@ SETTINGS, ARRAYS = "model.json", "arrays.safetensors"
 
 NOISE, SETS = "noise.", "set_thresholds"
 PARTS = ("categories", "kept", "spelled", "texts")
+SPELLINGS = "spellings"  # in models of frames with text that stands for numbers or dates
 SPELLED = ("number", "flag", "date")
 DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 """What reading a damaged folder may raise."""
@@ -112,17 +113,20 @@ def restored_shared(settings: Mapping[str, Any], arrays: Arrays) -> tuple[dict[s
 
 def columns_state(columns: Columns) -> dict[str, Any]:
     """The columns for JSON."""
-    return {name: as_json(name, getattr(columns, name)) for name in PARTS}
+    spellings = {position: as_plain(spelling) for position, spelling in columns.spellings.items()}
+    found = {name: as_json(name, getattr(columns, name)) for name in PARTS}
+    return found | ({SPELLINGS: as_json(SPELLINGS, spellings)} if spellings else {})
 
 
 def columns_from(plain: Mapping[str, Any], n_columns: int) -> Columns:
     """The columns that `columns_state` described, of a table with `n_columns` columns."""
-    columns = of_plain(Columns, {name: from_json(plain[name]) for name in PARTS}, "columns")
+    parts = PARTS if SPELLINGS not in plain else (*PARTS, SPELLINGS)
+    columns = of_plain(Columns, {name: from_json(plain[name]) for name in parts}, "columns")
     if columns.kept is None if columns.texts else columns.kept == ():
         raise complain("columns", "keep one beside those of text", columns.kept)
     for position in (*(columns.kept or ()), *columns.texts):
         as_count("column", position, 0, n_columns - 1)
-    for position in (*columns.categories, *columns.spelled):
+    for position in (*columns.categories, *columns.spelled, *columns.spellings):
         as_count("column", position, 0, columns.n_features(n_columns) - 1)
     for kind in columns.spelled.values():
         as_choice("kind of column", kind, SPELLED)

@@ -14,12 +14,18 @@ from numpy.typing import NDArray
 from ordinoise._frames import frame_of
 from ordinoise._validation import Floats, complain
 from ordinoise._warning import warn_caller
+from ordinoise.columns.categories import folded, folded_once
 from ordinoise.columns.features import findings_of, numbers_of
-from ordinoise.columns.inference import typed
+from ordinoise.columns.findings import Spelling
+from ordinoise.columns.spelling import SpelledTable, SpellingHints, spelled_table, typed
 
 
 class IgnoredColumnsWarning(UserWarning):
     """Some columns of a frame are ignored: names of pictures, identifiers, row numbers, nested cells."""
+
+
+class SpellingWarning(UserWarning):
+    """Text in a frame is read as numbers, dates, gaps or categories in a way that should be looked at."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +43,15 @@ class Columns:
         or "date".
     texts : tuple of int
         Positions among the columns of free text, which does not become numbers here.
+    spellings : mapping of int to Spelling
+        Position among the features of columns of text that are converted, and how they were spelled.
     """
 
     categories: Mapping[int, tuple[Any, ...]]
     kept: tuple[int, ...] | None = None
     spelled: Mapping[int, str] = field(default_factory=dict)
     texts: tuple[int, ...] = ()
+    spellings: Mapping[int, Spelling] = field(default_factory=dict)
 
     @classmethod
     def of(cls, X: Any, categorical_features: Any, text_features: Any = None) -> Columns:
@@ -82,7 +91,7 @@ class Columns:
         if at in self.categories:
             return _codes(column, self.categories[at])
         if at in self.spelled and isinstance(column, nw.Series):
-            return numbers_of(_as_polars(column), self.spelled[at])
+            return numbers_of(_as_polars(column), self.spelled[at], self.spellings.get(at))
         return _numbers(column, at if self.kept is None else self.kept[at])
 
 
@@ -105,15 +114,18 @@ def _stated(X: Any, categorical: set[int], texts: tuple[int, ...]) -> Columns:
 def _is_prose(column: nw.Series[Any]) -> bool:
     if not isinstance(column.dtype, (nw.String, nw.Object, nw.Categorical, nw.Enum)):
         return False
-    found = findings_of(_as_polars(column), "feature")
+    found = findings_of(typed(_as_polars(column)), "feature")
     return found.kind == "text" and found.role == "feature"
 
 
 def _inferred_columns(X: Any, texts: tuple[int, ...], finds_text: bool) -> Columns:
     """The features of a frame by the rules for files, with a warning about ignored columns."""
     columns = list(_each_column(X))
+    kinds = {str(columns[j].name): "text" for j in texts}
+    spelled = spelled_table([_as_polars(column) for column in columns], SpellingHints(kinds=kinds))
     findings = [
-        findings_of(_as_polars(column), "text" if j in texts else "feature") for j, column in enumerate(columns)
+        findings_of(column, "text" if j in texts else "feature", "", spelled.columns.get(column.name))
+        for j, column in enumerate(spelled.frame.get_columns())
     ]
     if finds_text:
         texts = tuple(j for j, found in enumerate(findings) if found.role == "feature" and found.kind == "text")
@@ -130,17 +142,37 @@ def _inferred_columns(X: Any, texts: tuple[int, ...], finds_text: bool) -> Colum
         raise complain("X", "have a column to learn from", "; ".join(ignored) or "none")
     if ignored:
         warn_caller("; ".join(ignored), IgnoredColumnsWarning)
-    kinds = {at: findings[j].kind for at, j in enumerate(kept)}
+    _warn_of_spellings(spelled)
+    categories = [at for at, j in enumerate(kept) if findings[j].kind == "category"]
+    converted = [at for at, j in enumerate(kept) if at not in categories and not columns[j].dtype.is_numeric()]
+    found = {at: (findings[kept[at]].kind, findings[kept[at]].spelling) for at in converted}
     return Columns(
-        {at: _categories(columns[j]) for at, j in enumerate(kept) if kinds[at] == "category"},
+        {at: _merged(columns[kept[at]], spelled.frame.to_series(kept[at])) for at in categories},
         tuple(kept) if ignored or texts else None,
-        {at: kinds[at] for at, j in enumerate(kept) if kinds[at] != "category" and not columns[j].dtype.is_numeric()},
+        {at: kind for at, (kind, _) in found.items()},
         texts,
+        {at: spelling for at, (_, spelling) in found.items() if spelling is not None},
     )
 
 
+def _warn_of_spellings(spelled: SpelledTable) -> None:
+    """One warning with all that is to be said of the cells; options of the command line are left out."""
+    names = spelled.frame.columns
+    clauses = [clause.partition("; --")[0] for clause in (*spelled.messages(names), *spelled.cautions(names))]
+    if clauses:
+        warn_caller("; ".join(clauses), SpellingWarning)
+
+
+def _merged(column: Any, read: pl.Series) -> tuple[Any, ...]:
+    """The categories of a column, those that differ in blanks and capitals alone as one."""
+    found = _categories(column)
+    if len({folded(value) for value in found if isinstance(value, str)}) == len(found) or read.dtype != pl.String:
+        return found
+    return tuple(sorted(read.drop_nulls().unique().to_list()))
+
+
 def _as_polars(column: nw.Series[Any]) -> pl.Series:
-    """Any column of a frame as polars, text converted to the type it stands for."""
+    """Any column of a frame as polars, text as text."""
     name = str(column.name)
     if column.dtype.is_numeric():
         plain = column if column.null_count() == 0 else column.cast(nw.Float64)
@@ -149,7 +181,7 @@ def _as_polars(column: nw.Series[Any]) -> pl.Series:
     if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
         return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.Categorical)
     if all(value is None or isinstance(value, str) for value in values):
-        return typed(pl.Series(name, values, dtype=pl.String))
+        return pl.Series(name, values, dtype=pl.String)
     try:
         return pl.Series(name, values)
     except (TypeError, ValueError, pl.exceptions.PolarsError):
@@ -208,6 +240,10 @@ def _categories(column: Any) -> tuple[Any, ...]:
 def _codes(column: Any, categories: tuple[Any, ...]) -> Floats:
     codes = {value: float(code) for code, value in enumerate(categories)}
     values = _as_values(column)
+    by_fold = folded_once(value for value in categories if isinstance(value, str))
+    for value in set(values) - codes.keys() if by_fold else ():
+        if isinstance(value, str) and folded(value) in by_fold:
+            codes[value] = codes[by_fold[folded(value)]]
     return np.fromiter((codes.get(value, np.nan) for value in values), dtype=np.float64, count=len(values))
 
 

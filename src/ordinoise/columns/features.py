@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 from collections.abc import Sequence
 from datetime import date
 
@@ -11,12 +10,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ordinoise._validation import complain
-from ordinoise.columns.findings import ColumnFindings
-from ordinoise.columns.inference import as_text, nameless, typed
+from ordinoise.columns.findings import FEW, MANY, ColumnFindings, SpelledColumn, Spelling, SpellingHints, is_few
+from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import listed, meant
+from ordinoise.columns.spelling import first_unread, typed
 
-# Text with few distinct values is a category: at most 20, or a fifth of the rows, but never above 1000. By no run.
-FEW, SHARE, MANY = 20, 5, 1000
 LEAST_WORDS = 3.0
 """Words per cell, on average, from which mostly distinct texts are prose, not names or identifiers. By no run."""
 # A word has a letter and no blank; scripts without blanks between words count by the character.
@@ -24,6 +22,7 @@ WORDS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]|\S*\p{L}\S*"
 PICTURES = r"(?i)\.(png|jpe?g|gif|webp)\s*$"
 EPOCH = date(1970, 1, 1)
 MICROSECONDS_PER_DAY = 86_400_000_000
+REMARKS = {"percent": "percent, 50 % is 0.5", "hours": "hours, 12:30 is 12.5"}
 TEXTUAL = ("category", "text")  # kinds whose cells stay text
 WANTED = {"number": "numbers", "flag": "true and false", "date": "dates", "category": "categories"}
 
@@ -45,7 +44,7 @@ def kind_of_column(column: pl.Series) -> str:
 def _kind_of_text(values: pl.Series) -> str:
     if len(values) and values.str.contains(PICTURES).all():
         return "image"
-    return "category" if values.n_unique() <= min(MANY, max(FEW, len(values) // SHARE)) else "text"
+    return "category" if is_few(values.n_unique(), len(values)) else "text"
 
 
 def is_prose(column: pl.Series) -> bool:
@@ -54,11 +53,13 @@ def is_prose(column: pl.Series) -> bool:
     return len(words) > 0 and float(np.mean(words.to_numpy())) >= LEAST_WORDS
 
 
-def findings_of(column: pl.Series, role: str, note: str = "") -> ColumnFindings:
+def findings_of(column: pl.Series, role: str, note: str = "", spelled: SpelledColumn | None = None) -> ColumnFindings:
     """What a column holds; picture names, identifiers and row numbers are ignored.
 
     The role "text" makes it a feature of free text, "image" a column of picture names, whatever its cells look like.
+    `spelled` says how its text was read.
     """
+    spelling = None if spelled is None else spelled.spelling
     if role == "text":
         return ColumnFindings(column.name, "text", "feature", column.null_count(), nameless(column).n_unique(), note)
     kind = "image" if role == "image" else kind_of_column(column)
@@ -70,12 +71,13 @@ def findings_of(column: pl.Series, role: str, note: str = "") -> ColumnFindings:
     elif role == "feature" and kind == "text" and is_prose(column):
         note = "free text, read by its words"
     elif role == "feature" and kind == "text":
-        role, note = "ignored", f"{n_distinct} different values in {len(column)} rows, names or identifiers"
+        many = f"{n_distinct} different values in {len(column)} rows, names or identifiers"
+        role, note = "ignored", f"it {spelled.reason}" if spelled is not None and spelled.reason else many
     elif role == "feature" and is_row_number(column):
         role, note = "ignored", "it counts the rows"
     elif role == "feature":
-        note = _remark(column, kind, n_distinct)
-    return ColumnFindings(column.name, kind, role, column.null_count(), n_distinct, note)
+        note = _remark(column, kind, n_distinct, spelling)
+    return ColumnFindings(column.name, kind, role, column.null_count(), n_distinct, note, spelling)
 
 
 def _is_plain(column: pl.Series) -> bool:
@@ -83,8 +85,10 @@ def _is_plain(column: pl.Series) -> bool:
     return not column.dtype.is_nested() and column.dtype not in (pl.Binary, pl.Object, pl.Duration, pl.Time)
 
 
-def _remark(column: pl.Series, kind: str, n_distinct: int) -> str:
+def _remark(column: pl.Series, kind: str, n_distinct: int, spelling: Spelling | None) -> str:
     """The note on a feature; usually empty."""
+    if spelling is not None and spelling.kind in REMARKS:
+        return REMARKS[spelling.kind]
     if kind == "date":
         return f"days since {EPOCH} stand for it"
     if n_distinct == 1 and column.null_count() == 0:
@@ -129,17 +133,18 @@ def _feature(frame: pl.DataFrame, wanted: ColumnFindings) -> pl.Series:
     return values.alias(wanted.name)
 
 
-def numbers_of(column: pl.Series, kind: str) -> NDArray[np.float64]:
+def numbers_of(column: pl.Series, kind: str, spelling: Spelling | None = None) -> NDArray[np.float64]:
     """A column of the kind "number", "flag" or "date" as numbers, NaN where missing."""
-    values = _as_floats(nameless(column), ColumnFindings(column.name, kind, "feature", 0, 0))
+    values = _as_floats(nameless(column), ColumnFindings(column.name, kind, "feature", 0, 0, spelling=spelling))
     return values.to_numpy().astype(np.float64)
 
 
 def _as_floats(column: pl.Series, wanted: ColumnFindings) -> pl.Series:
     is_text = column.dtype in (pl.String, pl.Categorical, pl.Enum)
-    values = typed(as_text(column)) if is_text else column
+    known = wanted.spelling or Spelling(wanted.kind)
+    values = typed(as_text(column), SpellingHints(known={"": known})) if is_text else column
     if not _is_of_kind(values, wanted.kind):
-        row, cell = _first_unlike(as_text(column), wanted.kind)
+        row, cell = first_unread(nameless(as_text(column)), wanted.kind, known)
         got = f"{cell!r} in row {row + 1}"
         raise complain(f"column {wanted.name!r}", f"hold {WANTED[wanted.kind]}, as when the model was made", got)
     if wanted.kind == "date":
@@ -153,14 +158,6 @@ def _is_of_kind(values: pl.Series, kind: str) -> bool:
     if kind == "flag" and found == "number":
         return bool(values.drop_nulls().is_in([0, 1]).all())
     return found == kind or values.null_count() == len(values)
-
-
-def _first_unlike(text: pl.Series, kind: str) -> tuple[int, str | None]:
-    """Row and text of the first cell that is not of the kind, by bisection over the leading rows."""
-    n_rows = bisect.bisect_left(
-        range(len(text)), True, key=lambda n_rows: not _is_of_kind(typed(text.head(n_rows)), kind)
-    )
-    return n_rows - 1, text.item(n_rows - 1)
 
 
 def _check_finite(values: pl.Series, name: str) -> None:

@@ -8,26 +8,45 @@ import polars as pl
 
 # Spellings of a missing value, compared after stripping blanks.
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?")
-_DATES = ("%Y-%m-%d", "%Y/%m/%d")
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d")
 _TIMES = tuple(f"%Y-%m-%d{between}%H:%M{seconds}" for between in " T" for seconds in (":%S%.f", ""))
-_LOOKS_LIKE_A_DATE = r"^\d{4}[-/]\d{1,2}[-/]\d{1,2}"
+ISO_DATE = r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}"
+FLAGS = (("true", "false"), ("wahr", "falsch"))
 DATE_TEXT, TIME_TEXT = "%Y-%m-%d", "%Y-%m-%d %H:%M:%S%.f"
 
 
-def typed(text: pl.Series) -> pl.Series:
-    """A column of text converted to the type it stands for, missing spellings as null.
+def plain_values(bare: pl.Series) -> pl.Series | None:
+    """A column of text as the plain type that fits every cell, missing spellings as null; None if there is none.
 
-    The first type that fits every cell is taken: Int64, Float64, Boolean, Date, Datetime, else String.
-    Text keeps its blanks; the other types are read without them. A column without any value stays text.
+    The types in turn: Int64, Float64 with a decimal point, Boolean, and Date and Datetime by year, month and day.
     """
-    name, text = text.name, nameless(text)
-    bare = text.str.strip_chars()
     for read in (_whole_numbers, _numbers, _flags, *_date_readers(bare)):
         values = read(bare)
-        unread = bare.filter(values.is_null() & bare.is_not_null())
-        if values.null_count() < len(values) and set(unread.unique().to_list()) <= set(MISSING):
-            return values.alias(name)
-    return _where(~bare.is_in(list(MISSING)), text).alias(name)
+        if values.null_count() < len(values) and _is_rest_missing(bare, values):
+            return values
+    return None
+
+
+def without_missing(text: pl.Series, bare: pl.Series) -> pl.Series:
+    """The cells of a column of text as they stand, null for the spellings of a missing value."""
+    return _where(~bare.is_in(list(MISSING)), text)
+
+
+def plain_dates(cells: pl.Series) -> pl.Series:
+    """Cells with year, month and day in this order as Datetime, in the first spelling that fits all that look so."""
+    looking = cells.filter(cells.str.contains(ISO_DATE))
+    for read in _date_readers(looking):
+        values = read(looking)
+        if len(values) and values.null_count() == 0:
+            moments = values.cast(pl.Datetime("us"))
+            return cells.replace_strict(looking, moments, default=None, return_dtype=pl.Datetime("us"))
+    return pl.Series([None], dtype=pl.Datetime("us")).new_from_index(0, len(cells))
+
+
+def _is_rest_missing(bare: pl.Series, values: pl.Series) -> bool:
+    """Whether the cells without a value are spellings of a missing one."""
+    unread = bare.filter(values.is_null() & bare.is_not_null())
+    return set(unread.unique().to_list()) <= set(MISSING)
 
 
 def nameless(column: pl.Series) -> pl.Series:
@@ -67,19 +86,20 @@ def _numbers(bare: pl.Series) -> pl.Series:
 
 
 def _flags(bare: pl.Series) -> pl.Series:
-    """True and false in any mix of capitals, null elsewhere."""
+    """True and false in any mix of capitals, in English or German, null elsewhere."""
     # Lower-casing a long text column is slow: check its first value first.
     first = bare.filter(~bare.is_in(list(MISSING))).head(1).str.to_lowercase()
-    if not first.is_in(["true", "false"]).any():
+    pair = next((pair for pair in FLAGS if first.is_in(pair).any()), None)
+    if pair is None:
         return pl.Series([None], dtype=pl.Boolean).new_from_index(0, len(bare))
     lower = bare.str.to_lowercase()
-    return _where(lower.is_in(["true", "false"]), lower == "true")
+    return _where(lower.is_in(pair), lower == pair[0])
 
 
 def _date_readers(bare: pl.Series) -> list[Callable[[pl.Series], pl.Series]]:
     """One reader per spelling of dates; none if the first value does not look like a date."""
     first = bare.filter(~bare.is_in(list(MISSING))).head(1)
-    if not first.str.contains(_LOOKS_LIKE_A_DATE).any():
+    if not first.str.contains(ISO_DATE).any():
         return []
     dates = [_date_reader(spelling) for spelling in _DATES]
     return [*dates, *(_time_reader(spelling + zone) for spelling in _TIMES for zone in ("", "%#z"))]

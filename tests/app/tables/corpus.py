@@ -66,24 +66,24 @@ def titled(*above: str, below: str = "", text: str = GERMAN) -> str:
 CASES = {
     # encodings
     "plain": english(ENGLISH, reading={"encoding": "utf-8", "header_row": 1}),
-    "semicolons": german(GERMAN, said=("read as ; between cells.",)),
-    "windows-1252": german(GERMAN, "cp1252", said=("read as Windows-1252, ; between cells.",)),
+    "semicolons": german(GERMAN, said=("read as ; between cells",)),
+    "windows-1252": german(GERMAN, "cp1252", said=("read as Windows-1252, ; between cells",)),
     "windows-1252 packed": german(gzip.compress(GERMAN.encode("cp1252")), reading={"encoding": "cp1252"}),
     "euro sign": german(GERMAN.replace("Quote", "Quote €"), "cp1252", columns=("Nr", "Quote €", "Größe", "Note")),
     "polish windows-1250": Case(
         POLISH.encode("cp1250"), ("Numer", "Źródło", "Ocena"), ("1", "żółty", "dobra"), ("3", "święty", "dobra"), 9,
-        {"encoding": "cp1250"}, ("read as Windows-1250, ; between cells.",),
+        {"encoding": "cp1250"}, ("read as Windows-1250, ; between cells",),
     ),
     "russian windows-1251": Case(
         RUSSIAN.encode("cp1251"), ("Номер", "Город", "Оценка"), ("1", "Москва", "хорошо"),
         ("2", "Петербург", "плохо"), 6, {"encoding": "cp1251"},
     ),
-    "mac roman": german(GERMAN, "mac-roman", said=("read as Mac Roman, ; between cells.",)),
-    "dos": german(GERMAN, "cp850", said=("read as DOS 850, ; between cells.",)),
+    "mac roman": german(GERMAN, "mac-roman", said=("read as Mac Roman, ; between cells",)),
+    "dos": german(GERMAN, "cp850", said=("read as DOS 850, ; between cells",)),
     "utf-8 with a mark": german(codecs.BOM_UTF8 + GERMAN.encode(), reading={"mark": True}),
     "utf-16 with a mark": german(
         codecs.BOM_UTF16_LE + GERMAN.encode("utf-16-le"), reading={"encoding": "utf-16-le", "mark": True},
-        said=("read as UTF-16, ; between cells.",),
+        said=("read as UTF-16, ; between cells",),
     ),
     "utf-16 without a mark": german(GERMAN, "utf-16-le"),
     "utf-16 big without a mark": german(GERMAN, "utf-16-be"),
@@ -96,7 +96,7 @@ CASES = {
         b'a;b\n"x\ny";1\nz;2\n"p\nq";3\n', ("a", "b"), ("x\ny", "1"), ("p\nq", "3"), 3, {"rows_below": 0}
     ),
     # delimiters
-    "tabs": german(GERMAN.replace(";", "\t"), reading={"delimiter": "\t"}, said=("read as tabs between cells.",)),
+    "tabs": german(GERMAN.replace(";", "\t"), reading={"delimiter": "\t"}, said=("read as tabs between cells",)),
     "bars": german(GERMAN.replace(";", "|"), reading={"delimiter": "|"}),
     "decimal commas everywhere": Case(
         b"x;y\n1,5;2,5\n2,5;3,5\n0,5;1,5\n", ("x", "y"), ("1,5", "2,5"), ("0,5", "1,5"), 3, {"delimiter": ";"}
@@ -113,7 +113,7 @@ CASES = {
     "padded title": german(titled("Kredite 2023;;;", ";;;"), reading={"header_row": 3, "rows_above": 2}),
     "title with commas": german(
         titled("Kredite, Stand Mai, intern", ""), "cp1252", reading={"header_row": 3, "rows_above": 1},
-        said=("read as Windows-1252, ; between cells, names in row 3 (1 row above is no part of the table).",),
+        said=("read as Windows-1252, ; between cells, decimal commas, names in row 3 (1 row above is no part of the table).",),
     ),
     "title above commas": english(titled("Loans", "", text=ENGLISH), reading={"header_row": 3, "rows_above": 1}),
     "pairs above": german(titled("Bericht;Mai", "Autor;Ada", ""), reading={"header_row": 4, "rows_above": 2}),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,9 @@ def test_a_csv_file_and_its_twins_give_the_same_findings_features_and_labels(
     """Whether the twin holds values with types or, as a table of strings, the text of the cells."""
     write_table(read(mixed), mixed.with_suffix(suffix))
     table, twin = (graded_table(path, ColumnRoles("stars", order=order)) for path in (mixed, mixed.with_suffix(suffix)))
-    assert twin.columns == table.columns
+    assert [replace(one, spelling=None) for one in twin.columns] == [
+        replace(one, spelling=None) for one in table.columns
+    ]
     assert (twin.classes, twin.messages, twin.categories) == (table.classes, table.messages, table.categories)
     assert twin.features.equals(table.features)
     assert twin.labels.tolist() == table.labels.tolist()

@@ -12,6 +12,7 @@ import pytest
 
 from ordinoise.app.tables import delimiter_of, digest_of, read_table, read_text, write_table
 from ordinoise.app.tables.dialect import looks_like_data
+from ordinoise.app.tables.reader import read_opened
 from ordinoise.app.tables.reading import WITHOUT_HEADER
 
 Put = Callable[..., Path]
@@ -24,10 +25,12 @@ def test_every_column_gets_the_type_that_all_its_rows_allow(put: Put) -> None:
     assert read_table(path).row(0)[:4] == (1, 1.0, True, datetime.date(2024, 1, 31))
 
 
-def test_text_in_the_last_of_many_rows_makes_a_text_column(put: Put) -> None:
+def test_a_word_in_the_last_of_many_rows_is_a_gap_that_is_said(put: Put) -> None:
     path = put("a,b\n" + "1,2\n" * 50_000 + "x,3\n")
-    assert read_table(path).schema == {"a": pl.String, "b": pl.Int64}
-    assert read_table(path).row(-1) == ("x", 3)
+    opened = read_opened(path)
+    assert opened.frame.schema == {"a": pl.Int64, "b": pl.Int64}
+    assert opened.frame.row(-1) == (None, 3)
+    assert opened.spelled["a"].cautions == ("1 cell of 'a' is no number ('x'), read as missing",)
 
 
 @pytest.mark.parametrize("spelling", ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?", " ", " NA "])
@@ -50,8 +53,8 @@ def test_a_word_that_only_contains_a_missing_spelling_stays(put: Put) -> None:
     assert read_table(put("a,b\nNAN,1\nNone of it,2\n")).get_column("a").to_list() == ["NAN", "None of it"]
 
 
-def test_decimal_commas_stay_text(put: Put) -> None:
-    assert read_table(put("a;b\n1,5;2,5\n")).row(0) == ("1,5", "2,5")
+def test_decimal_commas_are_numbers(put: Put) -> None:
+    assert read_table(put("a;b\n1,5;2,5\n")).row(0) == (1.5, 2.5)
 
 
 def test_numbers_are_read_without_the_blanks_around_them_and_text_with_them(put: Put) -> None:

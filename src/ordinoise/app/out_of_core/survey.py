@@ -20,9 +20,10 @@ from ordinoise.app.tables.reader import Opened, merged, typed_columns
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.app.verbs.request import Request
 from ordinoise.columns.coding import Columns
-from ordinoise.columns.features import FEW, MANY, SHARE, findings_of, is_prose
-from ordinoise.columns.findings import ColumnFindings
-from ordinoise.columns.inference import as_text, nameless, typed
+from ordinoise.columns.features import findings_of, is_prose
+from ordinoise.columns.findings import FEW, MANY, ColumnFindings, SpelledColumn, is_few
+from ordinoise.columns.inference import as_text, nameless
+from ordinoise.columns.spelling import typed
 
 TEXTUAL = (pl.String, pl.Categorical, pl.Enum)
 
@@ -153,9 +154,11 @@ class Survey:
         """Columns of text that do not stand for another type in every part; unknown ones are judged by the sample."""
         return [name for name, found in self.texts.items() if found and _typed_texts(found).dtype == pl.String]
 
-    def findings(self, column: pl.Series, role: str, note: str = "") -> ColumnFindings:
+    def findings(
+        self, column: pl.Series, role: str, note: str = "", spelled: SpelledColumn | None = None
+    ) -> ColumnFindings:
         """What a column of the sample holds, by the facts of the whole column where they add up."""
-        found = findings_of(column, role, note)
+        found = findings_of(column, role, note, spelled)
         found = replace(found, n_missing=self.missing[column.name])
         if role != "feature":
             return found
@@ -166,8 +169,8 @@ class Survey:
             return self._of_many_texts(found, column)
         if texts and found.kind in ("category", "text") and column.dtype in TEXTUAL:
             n_distinct = len(_typed_texts(texts).drop_nulls())
-            few = n_distinct <= min(MANY, max(FEW, self.n_rows // SHARE))
-            return replace(found, kind="category", role="feature", n_distinct=n_distinct, note="") if few else found
+            if is_few(n_distinct, self.n_rows):
+                return replace(found, kind="category", role="feature", n_distinct=n_distinct, note="")
         return found
 
     def _of_many_texts(self, found: ColumnFindings, column: pl.Series) -> ColumnFindings:
@@ -210,9 +213,11 @@ def sample_table(
     request: Request, survey: Survey, classes: Classes, n_graded: int, sample: pl.DataFrame, rows: Ints, digest: str
 ) -> SampleTable:
     """The graded rows among some rows of the table, read by the rules for one file and the facts of all parts."""
-    frame = typed_columns(sample.get_columns(), [*survey.kept_as_text, *([request.group] if request.group else [])])
+    spelled = typed_columns(sample.get_columns(), [*survey.kept_as_text, *([request.group] if request.group else [])])
     roles = replace(request.roles, order=[str(grade) for grade in classes])
-    found = graded_frame(request.file, Opened(frame, digest), roles, find=survey.findings)
+    found = graded_frame(
+        request.file, Opened(spelled.frame, digest, spelled=spelled.columns), roles, find=survey.findings
+    )
     more = {one.name: getattr(found, one.name) for one in fields(GradedTable)}
     more |= {"frame": found.frame[found.rows], "rows": rows[found.rows], "ungraded": pl.DataFrame(), "classes": classes}
     n_without = survey.n_rows - n_graded

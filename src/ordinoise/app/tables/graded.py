@@ -21,7 +21,7 @@ from ordinoise.app.tables.roles import ColumnRoles
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.audit.graders.effects import check_graders
 from ordinoise.columns.features import features_of, findings_of
-from ordinoise.columns.findings import ColumnFindings
+from ordinoise.columns.findings import ColumnFindings, SpellingHints
 from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import as_column, listed
 
@@ -141,7 +141,8 @@ def graded_table(
     ValueError
         One sentence about what is wrong with the file or the arguments.
     """
-    opened = read_opened(path, asked=asked, keep_text=roles.kept_as_text, wanted=(roles.target,))
+    hints = SpellingHints(kinds={roles.target: "grade"})
+    opened = read_opened(path, asked=asked, keep_text=roles.kept_as_text, wanted=(roles.target,), hints=hints)
     return graded_frame(path, opened, roles, embeddings=embeddings, text_model=text_model)
 
 
@@ -166,7 +167,7 @@ def graded_frame(
     wanted = roles.of_columns(opened)
     if "item" in names:
         wanted |= _differing(frame[rows], names["item"], wanted)
-    columns = tuple(find(frame.get_column(name), *role) for name, role in wanted.items())
+    columns = tuple(find(frame.get_column(name), *role, opened.spelled.get(name)) for name, role in wanted.items())
     _check_features(frame, columns, rows, has_more=embeddings is not None)
     # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.
     made = features_of(frame, columns)
@@ -176,8 +177,13 @@ def graded_frame(
     made = pl.DataFrame([*made.get_columns(), *vectors.get_columns()])
     others = made[np.setdiff1d(np.arange(frame.height), rows)]
     made = made if len(rows) == frame.height else made[rows]
-    messages = tuple(_messages(columns, frame.height - len(rows), names.get("grader")))
-    messages = (*opened.said, *messages)
+    used = [name for name, (role, _) in wanted.items() if role in ("feature", "target")]
+    said = [opened.spelled[name] for name in used if name in opened.spelled]
+    messages = (
+        *opened.said,
+        *_messages(columns, frame.height - len(rows), names.get("grader")),
+        *(f"{message}." for one in said for message in one.messages),
+    )
     if is_doubtful:
         messages = (f"the names of the columns look like a row of data; {NO_HEADER}.", *messages)
     table = GradedTable(
@@ -186,7 +192,8 @@ def graded_frame(
         others, opened.reading,
     )  # fmt: skip
     check_no_copy(table)
-    return replace(table, cautions=(*opened.cautions, *cautions(table)))
+    heard = (*opened.cautions, *(caution for one in said for caution in one.cautions))
+    return replace(table, cautions=(*heard, *cautions(table)))
 
 
 def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[Any]:

@@ -15,8 +15,9 @@ import polars as pl
 
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise.columns.findings import ColumnFindings
-from ordinoise.columns.inference import as_text, nameless, typed
+from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import listed
+from ordinoise.columns.spelling import typed
 
 if TYPE_CHECKING:
     from ordinoise.app.tables.graded import GradedTable
@@ -194,7 +195,7 @@ def _gives_away(column: pl.Series, found: ColumnFindings, ranks: Ints) -> bool:
         return False
     chosen = np.random.default_rng(0).permutation(len(ranks))[:MOST_FOR_TREE]
     column, ranks = column[chosen], ranks[chosen]
-    values = _codes(column).astype(np.float64) if found.kind == "category" else _numbers(column, found.kind)
+    values = _codes(column).astype(np.float64) if found.kind == "category" else _numbers(column, found)
     # Places among the distinct values: the tree rounds numbers to single precision, and refuses very large ones.
     places = np.unique(values, return_inverse=True)[1][:, None]
     half = len(ranks) // 2
@@ -203,10 +204,10 @@ def _gives_away(column: pl.Series, found: ColumnFindings, ranks: Ints) -> bool:
     return bool((tree.predict(places[half:]) == ranks[half:]).mean() >= PERFECT)
 
 
-def _numbers(column: pl.Series, kind: str) -> Floats:
+def _numbers(column: pl.Series, found: ColumnFindings) -> Floats:
     from ordinoise.columns.features import numbers_of
 
-    return numbers_of(column, kind)
+    return numbers_of(column, found.kind, found.spelling)
 
 
 def _typed(column: pl.Series) -> pl.Series:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,21 +21,25 @@ from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.source import Source, check_size, open_source, too_large, unreadable
 from ordinoise.app.tables.trial import damaged, stored_size
 from ordinoise.app.tables.workbook import SheetTable, read_workbook
-from ordinoise.columns.inference import as_text, nameless, typed
+from ordinoise.columns.findings import SpelledColumn, SpellingHints
+from ordinoise.columns.inference import as_text, nameless
+from ordinoise.columns.spelling import SpelledTable, spelled_table
 
 # Some damaged files make polars panic, which is a BaseException in Python.
 FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError)
 
 
-def read_table(path: str | Path, *, keep_text: Collection[str] = (), asked: Reading = BY_RULES) -> pl.DataFrame:
+def read_table(
+    path: str | Path, *, keep_text: Collection[str] = (), asked: Reading = BY_RULES, hints: SpellingHints | None = None
+) -> pl.DataFrame:
     """The table in a CSV, JSON lines, Excel, Parquet or Feather file, with the types that all rows of a column allow.
 
     The format is inferred from the content. Of a workbook, the first visible sheet is read. Of a CSV file the encoding,
     the delimiter and the row with the names are inferred, and blank lines are skipped. A file of JSON lines has one
     object per row; a key that an object lacks is missing there, and lists and objects in a cell stay JSON text. Text is
     typed by one rule in every format, so that a CSV file and its Parquet copy give the same table: a column becomes
-    numbers, flags or dates if every cell is one, and the cells NA, N/A, NaN, nan, null, NULL, None, ? and empty ones
-    are missing.
+    numbers or dates if nine tenths of its cells are, in one spelling, and flags if every cell is one. The cells NA,
+    N/A, NaN, nan, null, NULL, None, ? and empty ones are missing, and among numbers and dates other words too.
 
     Parameters
     ----------
@@ -45,13 +49,15 @@ def read_table(path: str | Path, *, keep_text: Collection[str] = (), asked: Read
         Columns that stay text, such as categories that look like numbers in this file.
     asked : Reading
         What is not left to the rules. Without a header the columns are column_1, column_2, ...
+    hints : SpellingHints, optional
+        What is known of the spelling of the columns, as by a model.
 
     Raises
     ------
     ValueError
         One sentence about what is wrong with the file.
     """
-    return read_opened(path, keep_text=keep_text, asked=asked).frame
+    return read_opened(path, keep_text=keep_text, asked=asked, hints=hints).frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +75,8 @@ class Opened:
         Sentences on how the file was read; the cautions must not be overlooked.
     reading : Reading
         How the file was read.
+    spelled : mapping of str to SpelledColumn
+        How each column of text was read.
     """
 
     frame: pl.DataFrame
@@ -77,6 +85,7 @@ class Opened:
     messages: tuple[str, ...] = ()
     cautions: tuple[str, ...] = ()
     reading: Reading = BY_RULES
+    spelled: Mapping[str, SpelledColumn] = field(default_factory=dict)
 
     @property
     def said(self) -> tuple[str, ...]:
@@ -86,13 +95,23 @@ class Opened:
 
 
 def read_opened(
-    path: str | Path, *, keep_text: Collection[str] = (), asked: Reading = BY_RULES, wanted: Collection[str] = ()
+    path: str | Path,
+    *,
+    keep_text: Collection[str] = (),
+    asked: Reading = BY_RULES,
+    wanted: Collection[str] = (),
+    hints: SpellingHints | None = None,
 ) -> Opened:
-    """The table of a file with the digest of the file, from one reading; of a workbook, one with `wanted` columns."""
+    """The table of a file with the digest of the file, from one reading; of a workbook, one with `wanted` columns.
+
+    `hints` say more of the spelling of the columns.
+    """
     found = _read(path, asked, wanted)
     columns, known = found.frame.get_columns(), {name: value for name, value in vars(found).items() if name != "frame"}
     del found
-    return Opened(typed_columns(columns, {*keep_text, *known["nested"]}), **known)
+    spelled = typed_columns(columns, {*keep_text, *known["nested"]}, known["reading"], hints)
+    reading = replace(known["reading"], decimal=known["reading"].decimal or spelled.decimal.replace(".", ""))
+    return Opened(spelled.frame, **known | {"reading": reading, "spelled": spelled.columns})
 
 
 def open_stored(path: str | Path, *, asked: Reading = BY_RULES) -> Opened:
@@ -105,13 +124,23 @@ def read_stored(path: str | Path, *, asked: Reading = BY_RULES) -> pl.DataFrame:
     return _read(path, asked).frame
 
 
-def typed_columns(columns: list[pl.Series], keep_text: Collection[str] = ()) -> pl.DataFrame:
-    """A table of the columns with the types that all of their rows allow; modifies the list."""
-    for index, column in enumerate(columns):
-        # Replaced one by one, so that the whole text is never in memory twice.
-        if column.dtype == pl.String and column.name not in keep_text:
-            columns[index] = typed(column)
-    return pl.DataFrame(columns)
+def typed_columns(
+    columns: list[pl.Series],
+    keep_text: Collection[str] = (),
+    reading: Reading = BY_RULES,
+    hints: SpellingHints | None = None,
+) -> SpelledTable:
+    """A table of the columns with the types that their text stands for; modifies the list."""
+    hints = hints or SpellingHints()
+    hints = replace(
+        hints,
+        decimal=reading.decimal or hints.decimal,
+        dates=reading.dates or hints.dates,
+        missing=(*hints.missing, *reading.missing),
+        delimiter=reading.delimiter,
+        kinds={**hints.kinds, **dict.fromkeys(keep_text, "text")},
+    )
+    return spelled_table(columns, hints)
 
 
 def read_text(path: str | Path, *, asked: Reading = BY_RULES) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,11 +11,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ordinoise._validation import Ints, complain
-from ordinoise.columns.inference import as_text, nameless, typed
+from ordinoise.columns.findings import SpellingHints
+from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import as_column, listed, meant
+from ordinoise.columns.spelling import typed
 
 # A column with more values is probably not one of grades; a round number, chosen by no run.
 MOST_GRADES = 50
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 Classes = tuple[int, ...] | tuple[str, ...]
 
 
@@ -74,7 +78,7 @@ def _grades(frame: pl.DataFrame, target: str) -> pl.Series:
     """The column of grades: numbers and flags as they are, everything else as stripped text."""
     column = nameless(frame.get_column(as_column("target", target, frame.columns)))
     if column.dtype in (pl.String, pl.Categorical, pl.Enum):
-        column = typed(as_text(column))
+        column = typed(as_text(column), SpellingHints(kinds={"": "grade"}))
     if column.dtype.is_decimal():
         column = column.cast(pl.Float64)
     if column.dtype.is_float():
@@ -150,15 +154,16 @@ def _hint(value: object, classes: Sequence[object]) -> str:
 
 
 def _key(value: object) -> object:
-    """A key that is equal for all spellings of a grade, such as 1, 1.0 and "1"."""
+    """A key that is equal for all spellings of a grade, such as 1.5, "1.5" and "1,5"."""
     if isinstance(value, (bool, np.bool_)):
         return str(value).lower()
     if not isinstance(value, str):
         return value
     text = value.strip()
+    plain = text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text
     for number in (int, float):
         try:
-            return number(text.replace("_", "x"))
+            return number(plain.replace("_", "x"))
         except ValueError:
             pass
     return text.lower() if text.lower() in ("true", "false") else text

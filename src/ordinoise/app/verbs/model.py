@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,9 @@ from ordinoise.app.tables.graded import names_in
 from ordinoise.app.tables.reader import open_stored
 from ordinoise.app.tables.regraded import text_and
 from ordinoise.app.tables.writer import LINES, TEXTS
+from ordinoise.columns.categories import folded, folded_once
 from ordinoise.columns.features import features_of
+from ordinoise.columns.findings import SpellingHints
 from ordinoise.decisions import RULES, decide
 
 if TYPE_CHECKING:
@@ -104,8 +107,9 @@ def evaluate_file(request: EvaluationRequest) -> tuple[Evaluation, Baseline]:
     from ordinoise.scoring import evaluate
 
     fitted, task = read_model(request.model)
-    frame = read_table(request.file, keep_text=task.categories, asked=request.reading)
     target = task.target if request.target is None else request.target
+    hints = replace(SpellingHints.of_columns(task.columns), kinds={target: "grade"})
+    frame = read_table(request.file, keep_text=task.categories, asked=request.reading, hints=hints)
     labels, rows = grades_of(frame, target, fitted.classes_.tolist())
     noise = None if request.trusted else "model"
     groups = None if request.group is None else names_in(frame, "group", request.group, rows)
@@ -127,7 +131,7 @@ def predict_file(
     as_stored : bool
         Whether to return the file's own cells as stored (text, for a CSV file) or with their inferred types.
     on_unseen : callable
-        Called with a sentence for every column with categories that the model never saw.
+        Called with a sentence for every column with categories that the model never saw, and on how cells were read.
     """
     check_prediction(request)
     fitted, task = read_model(request.model)
@@ -153,7 +157,11 @@ def with_grades(
     on_unseen: Callable[[str], None] = lambda _: None,
 ) -> pl.DataFrame:
     """The rows of a table that was read, with the columns that `predict_file` adds."""
-    frame = typed_columns(stored.get_columns(), task.categories)
+    hints = SpellingHints.of_columns(task.columns)
+    spelled = typed_columns(stored.get_columns(), task.categories, request.reading, hints)
+    frame, names = spelled.frame, list(hints.known)
+    for clause in (*spelled.messages(names), *spelled.cautions(names)):
+        on_unseen(f"{clause}.")
     features = _features(frame, task, request)
     for sentence in unseen_categories(fitted, features):
         on_unseen(sentence)
@@ -181,7 +189,10 @@ def unseen_categories(model: OrdinalClassifierBase, features: pl.DataFrame) -> l
     for at, known in columns.categories.items():
         column = features.to_series(at if columns.kept is None else columns.kept[at])
         unseen = column.filter(~column.is_in(list(known))).drop_nulls()
-        if len(unseen):
+        by_fold = folded_once(str(one) for one in known)
+        is_new = [folded(str(cell)) not in by_fold for cell in unseen.to_list()]
+        if any(is_new):
+            unseen = unseen.filter(is_new)
             names = unseen.unique(maintain_order=True).to_list()
             shown = ", ".join(shortened(repr(name)) for name in names[:MOST_NAMED])
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""

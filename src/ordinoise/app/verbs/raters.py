@@ -35,7 +35,7 @@ from ordinoise.classifiers.blend.table import Filling
 from ordinoise.columns.coding import Columns
 from ordinoise.columns.features import findings_of
 from ordinoise.columns.findings import ColumnFindings
-from ordinoise.columns.inference import typed
+from ordinoise.columns.spelling import spelled_table
 from ordinoise.columns.texts import components
 from ordinoise.estimation import RepeatedLabels
 from ordinoise.labels import ranks_of
@@ -173,8 +173,8 @@ def _about_items(
     """Features of the items as finite numbers, their cells, and what the columns hold."""
     if request.features is None:
         note = "shown to the reviewer"
-        columns = tuple(findings_of(typed(column), "ignored", note) for column in table.cells.get_columns())
-        return None, table.cells, columns
+        frame = spelled_table(table.cells.get_columns()).frame
+        return None, table.cells, tuple(findings_of(column, "ignored", note) for column in frame.get_columns())
     grades = [name for name in (request.rater, request.grade) if name is not None]
     grades += [] if request.wide is None else [name.strip() for name in request.wide.split(",")]
     grades += [] if table.raters is None else np.unique(table.raters).tolist()  # also as columns of their own
