@@ -324,7 +324,7 @@ PARTS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", nargs="?", choices=PARTS)
-    parser.add_argument("--graders", type=int, default=150, help="in the tables of a setting together")
+    parser.add_argument("--graders", type=int, default=50, help="in the tables of a setting together")
     parser.add_argument("--first-seed", type=int, default=1000)
     options = parser.parse_args()
     console = Console()

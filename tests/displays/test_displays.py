@@ -176,6 +176,8 @@ def test_graders_are_drawn_in_order_with_those_of_the_most_rows() -> None:
     names = [effect.grader for effect in effects if effect.shift is not None]
     assert [text.get_text() for text in display.ax_.get_yticklabels()] == [str(name) for name in names]
     assert 3 not in names
+    marks = display.ax_.get_xticks()
+    np.testing.assert_allclose(marks, marks.round(1), atol=1e-12)  # no mark is rounded by its label
     few = GradersDisplay.from_predictions(labels, table, who, x, most=2)
     assert {text.get_text() for text in few.ax_.get_yticklabels()} == {"0", "1"}
     model = OrdinalClassifier("mlp", noise=None, random_state=0).fit(x, labels)

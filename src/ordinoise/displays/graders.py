@@ -104,7 +104,7 @@ def drawn_graders(effects: GraderEffects, most: int) -> list[GraderEffect]:
 
 def draw_graders(axis: Axes, drawn: Sequence[GraderEffect], palette: Palette) -> None:
     """One row per grader: dot, interval, and second range."""
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     remove_frame(axis)
     for place, effect in enumerate(drawn):
@@ -119,7 +119,8 @@ def draw_graders(axis: Axes, drawn: Sequence[GraderEffect], palette: Palette) ->
     reach = 1.05 * max([0.1, *ends])
     axis.set(xlim=(-reach, reach), ylim=(max(len(drawn), 1) - 0.4, -0.6))
     axis.set_yticks(np.arange(len(drawn)), [squeezed(str(one.grader)) for one in drawn], parse_math=False)
-    axis.xaxis.set_major_formatter(FuncFormatter(lambda mark, _: number(mark, 1)))
+    axis.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))  # marks that their decimals show whole
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda mark, _: number(mark, 1 if reach >= 0.3 else 2)))
     axis.set_title("← grades lower", loc="left", fontsize="medium", color=palette.muted)
     axis.set_title("grades higher →", loc="right", fontsize="medium", color=palette.muted)
     axis.grid(axis="x", linewidth=0.6)
