@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ordinoise._validation import complain
+from ordinoise.columns.cell_errors import CellError
 from ordinoise.columns.findings import FEW, MANY, ColumnFindings, SpelledColumn, Spelling, SpellingHints, is_few
 from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import listed, meant
@@ -145,8 +146,8 @@ def _as_floats(column: pl.Series, wanted: ColumnFindings) -> pl.Series:
     values = typed(as_text(column), SpellingHints(known={"": known})) if is_text else column
     if not _is_of_kind(values, wanted.kind):
         row, cell = first_unread(nameless(as_text(column)), wanted.kind, known)
-        got = f"{cell!r} in row {row + 1}"
-        raise complain(f"column {wanted.name!r}", f"hold {WANTED[wanted.kind]}, as when the model was made", got)
+        rule = f"hold {WANTED[wanted.kind]}, as when the model was made"
+        raise CellError(f"column {wanted.name!r}", rule, f"{cell!r} in", row)
     if wanted.kind == "date":
         return values.cast(pl.Datetime("us")).to_physical().cast(pl.Float64) / MICROSECONDS_PER_DAY
     return values.cast(pl.Float64).fill_nan(None)
@@ -164,5 +165,4 @@ def _check_finite(values: pl.Series, name: str) -> None:
     infinite = values.is_infinite().fill_null(False)
     if infinite.any():
         row = infinite.arg_true().item(0)
-        got = f"{values.item(row)} in column {name!r}, row {row + 1}"
-        raise complain("file", "hold finite numbers", got, "rows are counted from 1 below the header")
+        raise CellError("file", "hold finite numbers", f"{values.item(row)} in column {name!r},", row)

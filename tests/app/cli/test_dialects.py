@@ -17,9 +17,11 @@ import pytest
 from app.cli.command import few_models, run
 from app.cli.graded import GRADES, write_graded
 from app.review.sample import sample_audit
-from ordinoise.app.records.audit import read_record
+from ordinoise.app.records.audit import read_record, write_record
 from ordinoise.app.records.labels import read_labels
 from ordinoise.app.records.plan import NO_GRADE
+from ordinoise.app.review.decisions import open_decisions
+from ordinoise.app.review.desk import ReviewDesk
 from ordinoise.app.tables import Dialect, read_text, write_table
 from ordinoise.app.verbs.model import predict_file
 from ordinoise.app.verbs.request import PredictionRequest
@@ -141,3 +143,78 @@ def test_a_file_without_a_header_gets_one_with_its_predictions(model: Path) -> N
     (model / "out.csv").unlink()
     assert found[0].startswith("column_1;column_2;column_3;column_4;predicted_column_4;probability_poor;")
     assert [one.startswith(f"{old};") for one, old in zip(found[1:], lines, strict=True)] == [True] * 3
+
+
+@pytest.fixture(scope="module")
+def german(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """An audit of a table as a German Excel saves it, below a title, and what it printed."""
+    folder = tmp_path_factory.mktemp("german")
+    names, *rows = (line.split(";") for line in write_graded(folder / "plain.csv").read_text().splitlines())
+    lines = [";".join(["Kreditnr", *names])]
+    lines += [";".join([f"Süd-{at:04}", *row]) for at, row in enumerate(rows)]
+    text = "\r\n".join(["Kredite 2020;;;;", "", *lines, ""])
+    (folder / "t.csv").write_bytes(text.encode("cp1252"))
+    words = ("--target", "quality", "--order", ",".join(GRADES), "--learner", "mlp", "--jobs", "1")
+    with few_models():
+        done = run("audit", folder / "t.csv", *words, "--out", folder / "audit")
+    assert done.code == 0, done.err
+    return folder, done.out
+
+
+def test_rows_have_the_lines_of_the_file_and_their_names_everywhere(german: tuple[Path, str]) -> None:
+    folder, said = german
+    record = read_record(folder / "audit")
+    first = record.suspects[0]
+    lines = (folder / "t.csv").read_text(encoding="cp1252").split("\n")
+    name = f"Süd-{first.row:04}"
+    assert first.line is not None
+    assert lines[first.line - 1].startswith(f"{name};")
+    assert all(lines[one.line - 1].startswith(f"Süd-{one.row:04};") for one in first.similar if one.line)
+    assert f"│ {first.line} " in said
+    assert name in said
+    assert "Lines are those of t.csv." in said
+    page = (folder / "audit" / "report.html").read_text()
+    assert f'<th scope="row" class="num">{first.line}</th><td dir="auto">{name}</td>' in page
+    assert "Lines are those of t.csv." in page
+    with (folder / "audit" / "suspects.csv").open(encoding="utf-8-sig", newline="") as file:
+        suspects = list(csv.DictReader(file, delimiter=";"))
+    assert (suspects[0]["row"], suspects[0]["line"], suspects[0]["Kreditnr"]) == (str(first.row), str(first.line), name)
+    desk = ReviewDesk(folder / "audit")
+    assert desk.overview()["items"][0]["title"] == f"Line {first.line}: {name}"
+    desk.close()
+
+
+def test_a_german_file_goes_round(german: tuple[Path, str], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(german[0], tmp_path / "round"))
+    record = replace(read_record(folder / "audit"), source=str(folder / "t.csv"))
+    write_record(folder / "audit", record)
+    chosen = {one.row: (one.line, one.recorded, one.suggested) for one in record.suspects[:5]}
+    with open_decisions(folder / "audit", record) as store:
+        for row, (_, _, grade) in chosen.items():
+            store.decide("Ada", row, grade)
+    desk = ReviewDesk(folder / "audit")
+    written = Path(desk.export({})["path"])
+    desk.close()
+    lines = (folder / "t.csv").read_bytes().split(b"\r\n")
+    for line, old, new in chosen.values():
+        assert line is not None
+        lines[line - 1] = lines[line - 1].removesuffix(f";{old}".encode()) + f";{new}".encode()
+    assert written.read_bytes() == b"\r\n".join(lines)
+    planned = run("next", folder / "audit", "--budget", "9", "--json")
+    assert planned.code == 0, planned.err
+    assert not set(planned.json["rows"]) & set(chosen)
+    assert planned.json["lines"] == [row + 4 for row in planned.json["rows"]]
+    content = (folder / "audit" / "next-1.csv").read_bytes()
+    assert content.startswith(codecs.BOM_UTF8 + b"row;line;gain;Kreditnr;")
+    words = ("--target", "quality", "--order", ",".join(GRADES), "--reviewed", folder / "audit")
+    with few_models():
+        fitted = run("fit", folder / "t.csv", *words, "--learner", "mlp", "--jobs", "1", "--out", folder / "model")
+    assert fitted.code == 0, fitted.err
+    checked = run("check", folder / "t.csv", *words, "--max-wrong", "0.9", "--json")
+    assert checked.code == 0, checked.err
+    graded = run("predict", folder / "model", folder / "t.csv", "--out", folder / "out.csv")
+    assert graded.code == 0, graded.err
+    rows = (folder / "out.csv").read_bytes().decode("cp1252").split("\r\n")
+    kept = (folder / "t.csv").read_bytes().decode("cp1252").split("\r\n")
+    assert rows[0] == kept[0] + ";" * 5
+    assert [one[: len(line)] for one, line in zip(rows, kept, strict=True)] == kept

@@ -100,7 +100,7 @@ def test_rows_without_a_grade_are_suggested_and_may_be_chosen(folder: Path, tmp_
     grades = [None if row in bare else grade for row, grade in enumerate(stored["quality"])]
     stored.with_columns(pl.Series("quality", grades)).write_csv(tmp_path / "table.csv", separator=";")
     audit_file(request_for(tmp_path / "table.csv"), tmp_path / "audit")
-    labels = pl.read_csv(tmp_path / "audit" / "labels.csv")
+    labels = pl.read_csv(tmp_path / "audit" / "labels.csv", separator=";")
     assert labels["row"].to_list() == list(range(240))
     assert labels["recorded"].null_count() == len(bare)
     right = labels["suggested"].to_numpy()[bare] == np.array(GRADES)[TRUE[bare]]

@@ -63,7 +63,7 @@ def test_similar_rows_that_are_settled_have_the_grade_of_the_review_and_say_so(f
         one.row: settled[one.row].grade if one.row in settled else None for one in near
     }
     known = next(one for one in near if one.settled is not None and one.settled != one.recorded)
-    assert f"{known.row}: <bdi>{known.settled}</bdi> (settled)" in (folder / "two" / "report.html").read_text()
+    assert f"{known.line}: <bdi>{known.settled}</bdi> (settled)" in (folder / "two" / "report.html").read_text()
     assert f"{known.row} ({known.settled}, settled)" in (folder / "two" / "suspects.csv").read_text()
 
 

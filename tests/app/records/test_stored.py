@@ -36,6 +36,7 @@ def test_an_audit_keeps_every_entry(audit: AuditRecord, tmp_path: Path) -> None:
     before = _plain(STORED / "audit.json")
     before["settled"] = [one | {"drawn": "chosen"} for one in before["settled"]]
     before["columns"] = _with_spelling(before)
+    before["oddities"] = [one | {"lines": []} for one in before["oddities"]]
     before |= (
         NEW | BY_RULES | {"suspects": [_as_now(one, is_given=True) for one in before["suspects"]], "format_version": 6}
     )
@@ -72,7 +73,12 @@ def _as_now(suspect: dict[str, Any], *, is_given: bool = False) -> dict[str, Any
     suspicion, graded = suspect["probability_wrong"], suspect["posterior"]
     kept = {name: value for name, value in suspect.items() if name != "posterior"}
     unknown = {} if is_given else {"probability_wrong": None, "expected_distance": None}
-    return kept | {"suspicion": suspicion, "graded": graded} | unknown
+    return _without_line(kept) | {"suspicion": suspicion, "graded": graded} | unknown
+
+
+def _without_line(suspect: dict[str, Any]) -> dict[str, Any]:
+    """A suspect of an earlier version, which did not know the lines of its file."""
+    return suspect | {"line": None, "similar": [one | {"line": None} for one in suspect["similar"]]}
 
 
 def _with_spelling(record: Any) -> list[Any]:
@@ -97,7 +103,7 @@ def test_ratings_keep_every_entry(tmp_path: Path) -> None:
     assert record.suspects[0].grades
     write_ratings_record(tmp_path, record)
     before = _plain(STORED / "raters.json")
-    before["suspects"] = [one | {"suspicion": 0.0, "graded": []} for one in before["suspects"]]
+    before["suspects"] = [_without_line(one) | {"suspicion": 0.0, "graded": []} for one in before["suspects"]]
     before["columns"] = _with_spelling(before)
     assert _plain(tmp_path / "raters.json") == before | BY_RULES
 

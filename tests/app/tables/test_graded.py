@@ -159,8 +159,8 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         "file must have a value in every feature, got only missing cells in column 'z'; --ignore z skips it",
     ),
     "empty where graded": ("x,z,y\n1,,1\n2,,2\n3,5,\n4,,\n", {}, "file must have a value in every feature"),
-    "infinite": ("x,y\n1,1\ninf,2\n", {}, "file must hold finite numbers, got inf in column 'x', row 2"),
-    "infinite where ungraded": ("x,y\n1,1\n2,2\n-inf,\n", {}, "file must hold finite numbers, got -inf .* row 3"),
+    "infinite": ("x,y\n1,1\ninf,2\n", {}, "file must hold finite numbers, got inf in column 'x', line 3"),
+    "infinite where ungraded": ("x,y\n1,1\n2,2\n-inf,\n", {}, "file must hold finite numbers, got -inf .* line 4"),
     "no feature": (
         "y\n1\n2\n",
         {},

@@ -108,7 +108,7 @@ def test_columns_that_differ_between_the_grades_of_an_item_are_no_features(tmp_p
 def test_an_id_without_a_value_is_refused(tmp_path: Path) -> None:
     columns = ORDINARY | {"who": [None, *["a", "b", "c"] * 79, "a", "b"][:N], "stars": GRADES}
     with pytest.raises(
-        ValueError, match=r"^group must have a value in every graded row, got a missing cell of 'who' in row 0"
+        ValueError, match=r"^group must have a value in every graded row, got a missing cell of 'who' in line 2"
     ):
         _cautions(tmp_path, columns, group="who")
     with pytest.raises(ValueError, match=r"^item must not name the target, got 'stars'$"):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ordinoise._validation import Floats
     from ordinoise.app.records.audit import AuditRecord
     from ordinoise.app.records.plan import Plan
+    from ordinoise.app.records.ratings import RatersRecord
     from ordinoise.app.report.action import Baseline
     from ordinoise.finding import Finding
     from ordinoise.noise import Noise, NoiseProperties
@@ -100,22 +101,25 @@ def show_doubts(screen: Console, noise: Noise, found: Finding) -> None:
 
 def show_suspects(screen: Console, record: AuditRecord) -> None:
     """Print the most suspicious grades."""
+    from ordinoise.app.records.places import places_of
+
     if record.finding.kind == "no signal":
         return
     if not record.suspects:
         screen.print("No grade is suspicious enough to list.")
         return
+    found = record.suspects[:SHOWN_SUSPECTS]
+    places = places_of(record, found)
     rows = tuple(
-        (str(one.row), one.recorded, one.suggested, f"{one.suspicion:.2f}", chance_words(one.probability_wrong))
-        for one in record.suspects[:SHOWN_SUSPECTS]
+        (*place, one.recorded, one.suggested, f"{one.suspicion:.2f}", chance_words(one.probability_wrong))
+        for place, one in zip(places.lines, found, strict=True)
     )
-    columns = ("row", "recorded", "suggested", "suspicion", "probability wrong")
+    columns = (*places.heads, "recorded", "suggested", "suspicion", "probability wrong")
     n_columns = len(columns) - (record.suspects[0].probability_wrong is None)
-    note = "Rows are numbered from 0; the header is not counted."
     which = "grades" if record.n_left == record.n_graded else "grades that are not settled"
     title = f"The {len(rows)} most suspicious of {record.n_left:,} {which}"
     shown = tuple(row[:n_columns] for row in rows)
-    screen.print(rich_table(TextTable(title, columns[:n_columns], shown, (note,))))
+    screen.print(rich_table(TextTable(title, columns[:n_columns], shown, (places.note,))))
 
 
 def show_graders(screen: Console, record: AuditRecord) -> None:
@@ -131,8 +135,11 @@ def chance_words(chance: float | None) -> str:
     return NOTHING if chance is None else percent(chance)
 
 
-def show_plan_of_rows(screen: Console, plan: Plan) -> None:
+def show_plan_of_rows(screen: Console, plan: Plan, record: AuditRecord | RatersRecord) -> None:
     """Print the rows to verify next, or what a spot check can show."""
+    from ordinoise.app.records.audit import AuditRecord
+    from ordinoise.app.records.places import places_of
+
     if plan.is_spot_check:
         from ordinoise.audit.certificate import spot_check
 
@@ -147,12 +154,17 @@ def show_plan_of_rows(screen: Console, plan: Plan) -> None:
         screen.print(f"{len(plan.rows):,} settled rows are shown again, without the earlier answers.")
         return
     asked = plan.asked or ("",) * len(plan.rows)
+    found = plan.rows[:SHOWN_SUSPECTS]
+    heads: tuple[str, ...] = ("item",)
+    places: list[tuple[str, ...]] = [(str(getattr(one, "item", one.row)),) for one in found]
+    if isinstance(record, AuditRecord):
+        heads, places = places_of(record, found).heads, places_of(record, found).lines
     rows = tuple(
-        (str(getattr(one, "item", one.row)), one.recorded or NOTHING, one.suggested, who, f"{gain:.3f}")
-        for one, gain, who in list(zip(plan.rows, plan.gains, asked, strict=True))[:SHOWN_SUSPECTS]
+        (*place, one.recorded or NOTHING, one.suggested, who, f"{gain:.3f}")
+        for place, one, gain, who in zip(places, found, plan.gains, asked, strict=False)
     )
     is_items = bool(plan.asked)
-    columns = ("item" if is_items else "row", "recorded", "suggested", "ask", "expected gain")
+    columns = (*heads, "recorded", "suggested", "ask", "expected gain")
     kept = [at for at, name in enumerate(columns) if name != ("recorded" if is_items else "ask")]
     title = f"The first {len(rows)} of {len(plan.rows):,} to verify"
     cells = tuple(tuple(row[at] for at in kept) for row in rows)

@@ -49,6 +49,7 @@ def next_rows(
     from ordinoise._validation import as_count, as_number, complain
     from ordinoise.app.cli._console import console, say
     from ordinoise.app.cli._findings import print_json, show_plan_of_rows
+    from ordinoise.app.records.ratings import read_any_record
     from ordinoise.app.rounds.next import plan_next
 
     as_count("budget", budget, 1)
@@ -64,10 +65,18 @@ def next_rows(
     )  # fmt: skip
     if json:
         rows = [getattr(one, "item", one.row) for one in plan.rows]
-        found = {"kind": plan.kind, "rows": rows, "gains": plan.gains, "ask": plan.asked, "strata": plan.sizes}
+        lines = [one.line for one in plan.rows]
+        found = {
+            "kind": plan.kind,
+            "rows": rows,
+            "lines": lines,
+            "gains": plan.gains,
+            "ask": plan.asked,
+            "strata": plan.sizes,
+        }
         print_json(found | {"out": str(folder / f"{name}.json")})
         return
     screen = console()
-    show_plan_of_rows(screen, plan)
+    show_plan_of_rows(screen, plan, read_any_record(folder))
     say(screen, f" {folder}: {name}.csv for people, {name}.json for the review page", bold="Written")
     say(screen, f"Next: ordinoise review {folder}")

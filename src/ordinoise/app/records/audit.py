@@ -58,6 +58,7 @@ class Similar:
     recorded: str
     cells: tuple[str | None, ...]
     settled: str | None = None
+    line: int | None = None
 
     @property
     def grade_in_words(self) -> str:
@@ -92,6 +93,8 @@ class Suspect:
     probability_wrong, expected_distance : float or None
         Probability that the true grade is another, and expected number of grades between the two; None where nobody
         can know them: before rows that were drawn at random are verified, unless the noise matrix is given.
+    line : int or None
+        Its line in the file, from 1, or its row in a sheet; None where there is no such thing.
     """
 
     row: int
@@ -106,6 +109,7 @@ class Suspect:
     similar: tuple[Similar, ...] = ()
     probability_wrong: float | None = None
     expected_distance: float | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -120,11 +124,14 @@ class Oddity:
     sentence : str
     rows : tuple of int
         The first rows that it is about.
+    lines : tuple of int
+        Their lines in the file, as of a `Suspect`; empty where there is no such thing.
     """
 
     kind: str
     sentence: str
     rows: tuple[int, ...]
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

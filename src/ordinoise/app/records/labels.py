@@ -39,13 +39,14 @@ def read_labels(folder: Path, record: AuditRecord) -> pl.DataFrame:
     path = folder / LABELS
     try:
         text = read_text(path)
+        whole = [_number(name).cast(pl.Int64) for name in ("row", "line") if name in text.columns]
         chances = [name for name in CHANCES if name in text.columns]
         numbers = [_number(name) for name in (*names, "suspicion", *chances)]
         grades = [
             pl.Series(name, [_grade(cell, record.classes) for cell in text[name]], dtype=pl.String)
             for name in ("recorded", "suggested")
         ]
-        labels = text.with_columns(_number("row").cast(pl.Int64), *grades, *numbers).with_columns(
+        labels = text.with_columns(*whole, *grades, *numbers).with_columns(
             pl.col("recorded").fill_null(NO_GRADE), pl.col("suspicion").fill_null(0.0)
         )
     except (OSError, ValueError, pl.exceptions.PolarsError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ordinoise._plain import as_plain
@@ -11,6 +12,9 @@ from ordinoise._validation import as_number, complain
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Noise
+
+# Notes on columns that are left out because they tell the rows apart.
+NAMES = ("names or identifiers", "it counts the rows")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +61,20 @@ class Subject:
             raise complain("classes", "name every grade once", list(self.classes))
         Noise.of(self.noise, len(self.classes))
         as_number("confidence", self.confidence, 0.0, 1.0)
+
+    @cached_property
+    def name_column(self) -> int | None:
+        """The place of the column that names the rows: it differs in each, and tells nothing else; None without one."""
+        n_rows = getattr(self, "n_rows", 0)
+        return next(
+            (
+                at
+                for at, column in enumerate(self.columns)
+                if column.n_missing == 0 and column.n_distinct == n_rows > 1
+                if column.role == "id" or (column.role == "ignored" and column.note.endswith(NAMES))
+            ),
+            None,
+        )
 
     def to_dict(self, *, suspects: bool = True) -> dict[str, Any]:
         """Plain values, ready for JSON."""

@@ -10,7 +10,9 @@ from typing import Any
 
 from ordinoise._text import percent
 from ordinoise.app.records.audit import AuditRecord, Contribution, Suspect
+from ordinoise.app.records.places import places_of
 from ordinoise.app.report.words import NAME_LENGTH, number, printable, shortened
+from ordinoise.app.tables.file_lines import line_word
 from ordinoise.columns.findings import ColumnFindings
 
 # Limits of the table, so that the page stays below 2 MB for any file; round numbers, chosen by eye on the page.
@@ -38,13 +40,18 @@ class CellText:
 def suspect_table(record: AuditRecord) -> dict[str, Any]:
     """The first suspects of a record by name of the template: rows, with the cells of all columns except the target."""
     found = record.suspects[:MOST_ROWS]
-    places = [place for place, column in enumerate(record.columns) if column.role != "target"]
+    named = places_of(record, found)
+    places = [at for at, column in enumerate(record.columns) if column.role != "target" and at != named.column]
     columns = [record.columns[place] for place in places[:MOST_COLUMNS]]
     cells = cut_cells([[suspect.cells[place] for place in places[:MOST_COLUMNS]] for suspect in found])
     rows = tuple(
-        _row(suspect, record, places[:MOST_COLUMNS], texts) for suspect, texts in zip(found, cells, strict=True)
+        _row(suspect, record, places[:MOST_COLUMNS], texts) | {"place": place}
+        for suspect, texts, place in zip(found, cells, named.lines, strict=True)
     )
     return {
+        "heads": named.heads,
+        "note": named.note,
+        "word": line_word(record.source).capitalize(),
         "columns": tuple(shown_column(column) for column in columns),
         "rows": rows,
         "n_more_columns": max(len(places) - MOST_COLUMNS, 0),

@@ -15,6 +15,7 @@ from ordinoise._validation import complain
 from ordinoise.app.records.audit import Suspect
 from ordinoise.app.records.history import Settled
 from ordinoise.app.records.labels import CountedLabels, counted_record
+from ordinoise.app.records.places import title_of
 from ordinoise.app.records.plan import NO_GRADE, Plan, read_plans, repeats_of
 from ordinoise.app.records.ratings import RatedItem, RatersRecord, read_any_record
 from ordinoise.app.records.reviewers import slip_rates
@@ -182,9 +183,13 @@ class ReviewDesk:
         pictures = [column for column in range(n_columns) if self.picture(suspect.row, column)]
         plan = self._plans.get(suspect.row)
         if plan is not None and plan.is_blind:
-            return {**self._blind(suspect, plan), "pictures": pictures}
-        plain = {**asdict(suspect), "reasons": self._reasons(suspect), "pictures": pictures}
+            return {**self._blind(suspect, plan), "pictures": pictures, **self._title(suspect)}
+        plain = {**asdict(suspect), **self._title(suspect), "reasons": self._reasons(suspect), "pictures": pictures}
         return plain if plan is None else {**plain, "plan": self._plan_words(plan, suspect)}
+
+    def _title(self, suspect: Suspect) -> Plain:
+        """What the row is called; an item has a name of its own."""
+        return {} if isinstance(self.record, RatersRecord) else {"title": title_of(self.record, suspect)}
 
     def _blind(self, suspect: Suspect, plan: Plan) -> Plain:
         """A row without any grade or guess that could sway the reviewer."""

@@ -168,7 +168,7 @@ def _suspects(record: AuditRecord, labels: pl.DataFrame) -> tuple[Suspect, ...]:
         else Suspect(
             line["row"], rank, line["recorded"], line["suggested"], cells[rank - 1], line["suspicion"],
             tuple(graded[rank - 1].tolist()), probability_wrong=line.get("probability_wrong"),
-            expected_distance=line.get("expected_distance"),
+            expected_distance=line.get("expected_distance"), line=line.get("line"),
         )
         for rank, line in enumerate(labels.iter_rows(named=True), start=1)
     )  # fmt: skip
@@ -178,5 +178,7 @@ def _plan_frame(record: AuditRecord | RatersRecord, plan: Plan) -> pl.DataFrame:
     """The rows for people: their numbers or names, whom to ask, the gain, and their cells; no grade is given away."""
     name = "item" if isinstance(record, RatersRecord) else "row"
     columns: dict[str, Sequence[object]] = {name: [getattr(one, name) for one in plan.rows]}
+    if name == "row" and all(one.line is not None for one in plan.rows):
+        columns["line"] = [one.line for one in plan.rows]
     columns |= {name: listed for name, listed in (("ask", plan.asked), ("gain", plan.gains)) if listed}
     return frame_with_cells(columns, record, plan.rows, has_target=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from ordinoise._validation import Ints, complain
 from ordinoise.app.tables.dialect import NO_HEADER, looks_like_data
 from ordinoise.app.tables.embeddings import check_no_clash, embedded_columns
+from ordinoise.app.tables.file_lines import lines_of, placed_errors
 from ordinoise.app.tables.misuse import cautions, check_no_copy
 from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.roles import ColumnRoles
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.audit.graders.effects import check_graders
+from ordinoise.columns.cell_errors import CellError
 from ordinoise.columns.features import features_of, findings_of
 from ordinoise.columns.findings import ColumnFindings, SpellingHints
 from ordinoise.columns.inference import as_text, nameless
@@ -83,6 +86,15 @@ class GradedTable:
     ungraded: pl.DataFrame = field(default_factory=pl.DataFrame)
     reading: Reading = BY_RULES
 
+    @cached_property
+    def lines(self) -> Ints | None:
+        """The line of each row in its file, from 1, or its row in a sheet; None where there is no such thing."""
+        return lines_of(self.path, self.reading, self.frame)
+
+    def line(self, row: int) -> int | None:
+        """The line of a row in its file, or its row in a sheet; None where there is no such thing."""
+        return None if self.lines is None else int(self.lines[row])
+
     @property
     def n_rows(self) -> int:
         """Number of rows of the file."""
@@ -143,7 +155,8 @@ def graded_table(
     """
     hints = SpellingHints(kinds={roles.target: "grade"})
     opened = read_opened(path, asked=asked, keep_text=roles.kept_as_text, wanted=(roles.target,), hints=hints)
-    return graded_frame(path, opened, roles, embeddings=embeddings, text_model=text_model)
+    with placed_errors(Path(path), opened):
+        return graded_frame(path, opened, roles, embeddings=embeddings, text_model=text_model)
 
 
 def graded_frame(
@@ -205,8 +218,7 @@ def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray
         return names
     if texts.null_count():
         row = int(rows[texts.is_null().arg_true().item(0)])
-        got = f"a missing cell of {name!r} in row {row}"
-        raise complain(option, "have a value in every graded row", got, "rows are numbered from 0")
+        raise CellError(option, "have a value in every graded row", f"a missing cell of {name!r} in", row)
     return np.array(texts.to_list())
 
 

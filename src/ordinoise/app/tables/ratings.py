@@ -12,10 +12,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ordinoise._validation import Ints, complain
+from ordinoise.app.tables.file_lines import placed_errors
 from ordinoise.app.tables.label_studio import Exported, exported_grades, is_json
 from ordinoise.app.tables.reader import read_opened
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.target import Classes, graded_rows
+from ordinoise.columns.cell_errors import CellError
 from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import as_column, listed
 
@@ -132,7 +134,8 @@ def wide_ratings(
         as_column("wide", name, frame.columns)
     if item in wide:
         raise complain("item", "not be among the columns of grades", repr(item))
-    names = _item_names(frame, item)
+    with placed_errors(path, opened):
+        names = _item_names(frame, item)
     grades = pl.concat([nameless(as_text(frame.get_column(name))) for name in wide])
     classes, labels, rows = graded_rows(pl.DataFrame({GRADE: grades}), GRADE, order)
     number, column = rows % frame.height, rows // frame.height
@@ -199,8 +202,7 @@ def _item_names(frame: pl.DataFrame, item: str | None) -> list[str]:
         return [str(row) for row in range(frame.height)]
     names = _stripped(frame.get_column(as_column("item", item, frame.columns)))
     if names.null_count():
-        got = f"a missing cell in row {names.is_null().arg_true().item(0)}"
-        raise complain("item", "name every row", got, "rows are numbered from 0")
+        raise CellError("item", "name every row", "a missing cell in", names.is_null().arg_true().item(0))
     if names.n_unique() < len(names):
         twice = names.filter(names.is_duplicated()).item(0)
         raise complain("item", "name every row differently in a table of one row per item", f"{twice!r} twice")

@@ -137,8 +137,20 @@ def _without_end(record: bytes) -> bytes:
 
 
 def located_text(path: Path, opened: Opened, places: Collection[tuple[int, int]] = ()) -> CsvText:
-    """The text of a CSV file with the places of the rows of its table, whose cells are compared at some places."""
-    reading, frame = opened.reading, opened.frame
+    """The text of a CSV file with the places of the rows of its table; refuses one whose rows are elsewhere."""
+    text = find_text(path, opened.reading, opened.frame, places)
+    if text is None:
+        raise complain("file", "have one line per row", f"others in {str(path)!r}", "nothing was written")
+    return text
+
+
+def find_text(
+    path: Path, reading: Reading, frame: pl.DataFrame, places: Collection[tuple[int, int]] = ()
+) -> CsvText | None:
+    """The text of a CSV file with the places of the rows of its table, whose cells are compared at some places.
+
+    None if they are not found.
+    """
     source = open_source(path, reading.encoding)
     for is_quoted in (True, False):
         text = csv_text(
@@ -147,7 +159,7 @@ def located_text(path: Path, opened: Opened, places: Collection[tuple[int, int]]
         )  # fmt: skip
         if len(text.rows) == frame.height and all(text.cell(*place) == frame[place] for place in places):
             return text
-    raise complain("file", "have one line per row", f"others in {str(path)!r}", "nothing was written")
+    return None
 
 
 def in_encoding_of(path: Path, reading: Reading, text: bytes, changed: bytes) -> bytes:

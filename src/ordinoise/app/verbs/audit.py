@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ordinoise.app.report import Findings
 
 GRADES = ("recorded", "suggested")
-NUMBERS = ("row", "suspicion", *CHANCES, "gain")
+NUMBERS = ("row", "line", "suspicion", *CHANCES, "gain")
 SUSPECTS, REPORT, TASKS = "suspects.csv", "report.html", "label-studio.json"
 # If the columns say nothing, nothing is suspected by chance. A label is a suspect if another grade is suggested and it
 # is more likely wrong than right, or among the first few; the counts are round numbers, chosen by no run.
@@ -186,6 +186,7 @@ def _suspects(found: FileAudit, n_suspects: int, settled: Mapping[int, str]) -> 
             probability_wrong=_known(issues.probability_wrong[at]),
             expected_distance=_known(issues.expected_distance[at]),
             cells=cells[rank - 1],
+            line=found.table.line(int(row)),
             **why[rank - 1],
         )
         for rank, (row, at) in enumerate(zip(rows, chosen, strict=True), start=1)
@@ -203,7 +204,8 @@ def _known(number: float) -> float | None:
 
 def suspect_frame(record: AuditRecord) -> pl.DataFrame:
     """The suspects with the cells of their rows."""
-    ours: tuple[str, ...] = ("row", "recorded", "suggested", "suspicion")
+    lines = ("line",) if any(one.line is not None for one in record.suspects) else ()
+    ours: tuple[str, ...] = ("row", *lines, "recorded", "suggested", "suspicion")
     if any(suspect.probability_wrong is not None for suspect in record.suspects):
         ours += CHANCES
     columns = {name: [getattr(suspect, name) for suspect in record.suspects] for name in ours}
@@ -251,7 +253,8 @@ def _label_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:
     )  # fmt: skip
     grades = pl.Series("suggested", [None if one is None else one.grade for one in known], dtype=pl.String)
     graded = graded.with_columns(pl.coalesce(grades, "suggested").alias("suggested"))
-    return pl.concat([graded, _ungraded_frame(found, record)], how="diagonal").sort("row")
+    frame = pl.concat([graded, _ungraded_frame(found, record)], how="diagonal").sort("row")
+    return frame if table.lines is None else frame.insert_column(1, pl.Series("line", table.lines[frame["row"]]))
 
 
 def _ungraded_frame(found: FileAudit, record: AuditRecord) -> pl.DataFrame:

@@ -20,16 +20,14 @@ from ordinoise.app.tables import (
     grades_of,
     is_lines,
     lines_and,
-    read_stored,
-    read_table,
     typed_columns,
     write_content,
     write_lines,
     write_table,
 )
 from ordinoise.app.tables.embeddings import embedded_columns
-from ordinoise.app.tables.graded import names_in
-from ordinoise.app.tables.reader import open_stored
+from ordinoise.app.tables.file_lines import placed_errors
+from ordinoise.app.tables.reader import open_stored, read_opened
 from ordinoise.app.tables.regraded import text_and
 from ordinoise.app.tables.writer import LINES, TEXTS
 from ordinoise.columns.categories import folded, folded_once
@@ -104,16 +102,20 @@ def evaluate_file(request: EvaluationRequest) -> tuple[Evaluation, Baseline]:
     grades are taken to be as noisy as the training grades.
     """
     from ordinoise.app.report.action import baseline_of
+    from ordinoise.app.tables.graded import names_in
     from ordinoise.scoring import evaluate
 
     fitted, task = read_model(request.model)
     target = task.target if request.target is None else request.target
     hints = replace(SpellingHints.of_columns(task.columns), kinds={target: "grade"})
-    frame = read_table(request.file, keep_text=task.categories, asked=request.reading, hints=hints)
+    opened = read_opened(request.file, keep_text=task.categories, asked=request.reading, hints=hints)
+    frame = opened.frame
     labels, rows = grades_of(frame, target, fitted.classes_.tolist())
     noise = None if request.trusted else "model"
-    groups = None if request.group is None else names_in(frame, "group", request.group, rows)
-    found = evaluate(fitted, _features(frame, task, request)[rows], labels, noise, groups=groups)
+    with placed_errors(request.file, opened):
+        groups = None if request.group is None else names_in(frame, "group", request.group, rows)
+        features = _features(frame, task, request)
+    found = evaluate(fitted, features[rows], labels, noise, groups=groups)
     classes = fitted.classes_.tolist()
     ranks = np.array([classes.index(label) for label in labels], dtype=np.int64)
     return found, baseline_of(ranks, [str(grade) for grade in classes], list(found.scores))
@@ -135,8 +137,9 @@ def predict_file(
     """
     check_prediction(request)
     fitted, task = read_model(request.model)
-    stored = read_stored(request.file, asked=request.reading)
-    return with_grades(fitted, task, stored, request, as_stored=as_stored, on_unseen=on_unseen)
+    opened = open_stored(request.file, asked=request.reading)
+    with placed_errors(request.file, opened):
+        return with_grades(fitted, task, opened.frame, request, as_stored=as_stored, on_unseen=on_unseen)
 
 
 def check_prediction(request: PredictionRequest) -> None:

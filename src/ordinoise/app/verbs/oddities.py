@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ordinoise._text import number
 from ordinoise.app.records.audit import Oddity
+from ordinoise.app.tables.file_lines import line_word
 from ordinoise.app.verbs.fit import FileAudit
 from ordinoise.audit.contributions import feature_names
 from ordinoise.audit.neighbors import nearest_rows
@@ -33,9 +34,9 @@ def _duplicates(found: FileAudit, pairs: list[tuple[int, int]]) -> list[Oddity]:
     if not pairs:
         return []
     rows = list(dict.fromkeys(row for pair in pairs for row in pair))
-    first = [f"{a} and {b}" for a, b in (found.table.rows[list(pair)].tolist() for pair in pairs[:3])]
+    first = [f"{a} and {b}" for a, b in (_places(found, list(pair)) for pair in pairs[:3])]
     words = f"{len(pairs):,} pair{'s' * (len(pairs) > 1)} of nearly identical rows have different grades"
-    return [Oddity("duplicates", f"{words}, such as rows {', '.join(first)}.", _rows(found, rows))]
+    return [Oddity("duplicates", f"{words}, such as {_word(found)}s {', '.join(first)}.", *_rows(found, rows))]
 
 
 def _outliers(found: FileAudit, rows: list[int]) -> list[Oddity]:
@@ -43,11 +44,24 @@ def _outliers(found: FileAudit, rows: list[int]) -> list[Oddity]:
         return []
     are = "rows are" if len(rows) > 1 else "row is"
     sentence = f"{len(rows):,} {are} unlike all others: for them a prediction says little, and a cell may be a slip."
-    return [Oddity("outliers", sentence, _rows(found, rows))]
+    return [Oddity("outliers", sentence, *_rows(found, rows))]
 
 
-def _rows(found: FileAudit, places: list[int]) -> tuple[int, ...]:
-    return tuple(found.table.rows[places[:MOST_ROWS]].tolist())
+def _rows(found: FileAudit, places: list[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Numbers of rows, and their lines in the file if it has lines."""
+    rows = tuple(found.table.rows[places[:MOST_ROWS]].tolist())
+    lines = () if found.table.lines is None else tuple(found.table.lines[list(rows)].tolist())
+    return rows, lines
+
+
+def _places(found: FileAudit, places: list[int]) -> tuple[int, ...]:
+    """What a person calls some rows: their lines in the file if it has lines."""
+    rows, lines = _rows(found, places)
+    return lines or rows
+
+
+def _word(found: FileAudit) -> str:
+    return "row" if found.table.lines is None else line_word(str(found.table.path))
 
 
 def _groups(found: FileAudit) -> list[Oddity]:

@@ -72,7 +72,8 @@ def _similar(found: FileAudit, places: Ints, settled: Mapping[int, str]) -> tupl
     grades = found.issues.recorded[known]
     cells = found.table.text_cells(rows)
     return tuple(
-        Similar(row, str(grade), own, settled.get(row)) for row, grade, own in zip(rows, grades, cells, strict=True)
+        Similar(row, str(grade), own, settled.get(row), found.table.line(row))
+        for row, grade, own in zip(rows, grades, cells, strict=True)
     )
 
 

@@ -88,14 +88,14 @@ function saved(entry, answer) {
 }
 
 function what(event) {
-  const title = model.title(event.row).replace(/^(Row|Item)/, (word) => word.toLowerCase());
+  const title = model.title(event.row).replace(/^(Row|Line|Item)/, (word) => word.toLowerCase());
   if (event.kind === "note") return `: note on ${title}`;
   return event.kind === "skip" ? `: ${title} skipped` : `: ${title} is ${event.grade}`;
 }
 
 function undone(event) {
   if (!event) return showStatus("saved", "Nothing to undo");
-  showStatus("saved", `Undone: ${event.grade === null ? "skip" : event.grade} on ${model.title(event.row).replace(/^(Row|Item)/, (word) => word.toLowerCase())}`);
+  showStatus("saved", `Undone: ${event.grade === null ? "skip" : event.grade} on ${model.title(event.row).replace(/^(Row|Line|Item)/, (word) => word.toLowerCase())}`);
   if (!model.view.includes(event.row)) {
     model.filter = { status: "all", grade: "", text: "" };
     showFilter();

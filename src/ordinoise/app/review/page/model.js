@@ -30,7 +30,7 @@ export class Model {
 
   /** What a row is called: an item has a name of its own. */
   title(row) {
-    return this.audit.is_ratings ? `Item ${this.byRow.get(row)?.item ?? row}` : `Row ${row}`;
+    return this.audit.is_ratings ? `Item ${this.byRow.get(row)?.item ?? row}` : (this.byRow.get(row)?.title ?? `Row ${row}`);
   }
 
   state(row) {
@@ -72,7 +72,7 @@ export class Model {
     if (["open", "settled", "skipped"].includes(status) && state.status !== status) return false;
     const wanted = text.trim().toLowerCase();
     if (!wanted) return true;
-    const words = [...item.cells, String(item.row), item.item ?? null, ...(item.raters ?? []), ...state.notes.map(([, note]) => note)];
+    const words = [...item.cells, String(item.row), item.title ?? null, item.item ?? null, ...(item.raters ?? []), ...state.notes.map(([, note]) => note)];
     return words.some((cell) => cell !== null && cell.toLowerCase().includes(wanted));
   }
 

@@ -244,12 +244,18 @@ function withCell(name, cells, columns) {
   return `${name} ${cells[at] === null ? "missing" : compact(cells[at])}`;
 }
 
+/** What a similar row is called: its number is of the same kind as that of the item. */
+function placed(row, item) {
+  const word = /^Line /.test(item.title ?? "") ? "Line" : "Row";
+  return `${word} ${(item.line ?? null) === null ? row.row : (row.line ?? row.row)}`;
+}
+
 /** A similar row: its grade, its texts, and its cells in the columns that count. */
 function similar(row, item, columns) {
   const named = new Set((item.contributions ?? []).map((one) => one.column));
   const texts = columns.flatMap((column, at) => (column.kind === "text" && column.role === "feature" && row.cells[at] !== null ? [make("p", { dir: "auto" }, row.cells[at])] : []));
   const cells = columns.flatMap((column, at) => (named.has(column.name) && column.kind !== "text" ? [feature(column, row.cells[at])] : []));
-  const head = make("p", { class: "which" }, `Row ${row.row}: ${row.settled ? "settled" : "recorded"} `, make("bdi", { class: "grade" }, row.settled ?? row.recorded));
+  const head = make("p", { class: "which" }, `${placed(row, item)}: ${row.settled ? "settled" : "recorded"} `, make("bdi", { class: "grade" }, row.settled ?? row.recorded));
   return make("div", { class: "neighbor" }, head, ...texts, cells.length ? make("dl", { class: "features" }, ...cells) : "");
 }
 
