@@ -13,9 +13,10 @@ import pytest
 from app.cli.command import run
 from app.cli.graded import GRADES, TRUE
 from ordinoise.app.records.audit import AuditRecord, read_record
+from ordinoise.app.records.history import Settled
 from ordinoise.app.records.plan import read_plans
 from ordinoise.app.review.decisions import open_decisions
-from ordinoise.app.rounds.check import FAILED, PASSED, UNKNOWN, junit_xml, verdict_of
+from ordinoise.app.rounds.check import FAILED, FEWEST_MORE, PASSED, UNKNOWN, junit_xml, verdict_of
 from ordinoise.audit import spot_check
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -50,6 +51,17 @@ def test_what_is_not_known_cannot_be_told(record: AuditRecord) -> None:
     assert verdict_of(few, 0.99).answer == UNKNOWN
     assert verdict_of(replace(record, says_nothing=True), 0.99).answer == UNKNOWN
     assert verdict_of(replace(record, wrong=None), 0.3).answer == PASSED  # a range has ends too
+
+
+def test_rows_that_were_drawn_at_random_are_part_of_the_sample_that_would_tell(record: AuditRecord) -> None:
+    record = replace(record, stage="random", wrong=4.0, wrong_low=1.0, wrong_high=20.0, settled=(), suspects=())
+    rows = [Settled(row, GRADES[0], GRADES[0], "Ada", drawn="random") for row in range(240)]
+    alone, beside = (verdict_of(replace(record, settled=tuple(rows[:n])), 0.05) for n in (0, 60))
+    assert (alone.answer, beside.answer) == (UNKNOWN, UNKNOWN)
+    assert alone.n_more > 70
+    assert beside.n_more == alone.n_more - 60
+    assert f"Verify {beside.n_more} more rows drawn at random to tell" in beside.reason
+    assert verdict_of(replace(record, settled=tuple(rows)), 0.05).n_more == FEWEST_MORE
 
 
 def test_a_spot_check_is_believed_before_the_estimate(record: AuditRecord) -> None:

@@ -189,3 +189,10 @@ def test_settled_rows_are_shown_again_blind_and_differing_answers_come_up_once_m
     assert run("next", folder / "one", "--repeat", "--spot-check").code == 2
     left = run("next", folder / "one", "--repeat", "--budget", "50", "--json").json["rows"]
     assert not set(left) & set(rows)
+
+
+def test_a_level_is_refused_where_nothing_would_use_it(folder: Path) -> None:
+    for options in ((), ("--spot-check",)):
+        refused = run("next", folder / "one", *options, "--confidence", "0.9")
+        assert (refused.code, refused.err) == (2, "confidence must be given with --strata, got without it\n")
+    assert run("next", folder / "one", "--spot-check", "--strata", "--confidence", "0.9", "--json").code == 0

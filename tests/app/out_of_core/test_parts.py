@@ -54,6 +54,15 @@ def test_the_audit_finds_the_noise_and_the_wrong_grades(audits: dict[int, Path])
     assert record.suspects[0].cells[3] == frame["kind"][record.suspects[0].row]
 
 
+def test_the_page_says_which_steps_are_for_one_file_and_these_refuse_a_table_in_parts(audits: dict[int, Path]) -> None:
+    page = (audits[8] / "report.html").read_text()
+    assert "are for one file that is read at once" in page
+    assert "--reviewed " not in page
+    found = run("next", audits[8], "--spot-check")
+    assert found.code == 2
+    assert found.err.startswith("folder must be of one file that is read at once, got a table in parts, ")
+
+
 def test_the_folder_holds_what_that_of_one_file_holds(audits: dict[int, Path]) -> None:
     names = {entry.name for entry in audits[8].iterdir()}
     assert names == {"audit.json", "report.html", "suspects.csv", LABELS}

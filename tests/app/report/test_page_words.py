@@ -15,7 +15,7 @@ from ordinoise.app.report.axis import ScoreAxis
 from ordinoise.app.report.certainty import MEANINGS, certainty_of
 from ordinoise.app.report.contents import _threshold_places
 from ordinoise.app.report.matrix import directions_of
-from ordinoise.app.report.sentences import directions_in_words, how_good, score_lines, summary, which_way
+from ordinoise.app.report.sentences import ANSWERS, directions_in_words, how_good, score_lines, summary, which_way
 from ordinoise.app.report.words import (
     counted,
     first_of_consecutive,
@@ -132,7 +132,7 @@ def test_doubts_and_given_matrices_are_reported_in_the_summary() -> None:
         summary(given.record, given.scores, directions)[-1]
         == "The noise matrix was given, not estimated from these rows."
     )
-    assert summary(usual.record, usual.scores, directions)[-1] == "Predictions are corrected for these errors."
+    assert summary(usual.record, usual.scores, directions)[-1] == ANSWERS["corrected"]
 
 
 def test_a_number_that_cannot_be_told_is_a_range() -> None:
@@ -150,10 +150,12 @@ def test_the_error_on_true_grades_is_reported_as_far_as_it_is_known() -> None:
     score = CorrectedScore(0.0, 0.0, 0.04, standard_error=0.03, observed=0.3)
     (sentence,) = how_good(Evaluation({"mean_absolute_error": score}, 10, 0.95, 0))
     assert sentence.endswith(
-        "are off by 0.30 grades on average; compared with the true ones, by about 0.00 (0.00 to 0.04)."
+        "are off by 0.30 grades on average; compared with the true ones, if the noise matrix is right, by about 0.00 (0.00 to 0.04)."
     )
     (sentence,) = how_good(Evaluation({"mean_absolute_error": score}, 10, 0.95, 0, in_doubt=True))
-    assert sentence.endswith("are off by 0.30 grades on average; compared with the true ones, by 0.00 to 0.04.")
+    assert sentence.endswith(
+        "are off by 0.30 grades on average; compared with the true ones, if the noise matrix is right, by 0.00 to 0.04."
+    )
     unknown = replace(score, value=np.nan, low=np.nan, high=np.nan)
     (sentence,) = how_good(Evaluation({"mean_absolute_error": unknown}, 10, 0.95, 0))
     assert sentence.endswith("are off by 0.30 grades on average.")
@@ -284,6 +286,9 @@ def test_the_steps_name_the_folder_and_quote_what_a_shell_would_run() -> None:
     again = steps_of(record, "audit", ["--order", "low,very high", "--no-header"])[1].command
     assert "--order 'low,very high' --no-header --reviewed audit" in again
     assert len(steps_of(record)) == 1
+    in_parts = steps_of(record, "audit", in_parts=True)
+    assert [step.command for step in in_parts] == ["ordinoise review audit", ""]
+    assert "are for one file that is read at once" in in_parts[1].words
     assert steps_of(replace(record, says_nothing=True), "audit")[0].command == ""
 
 

@@ -38,7 +38,7 @@ def check(
         New file for the result as JUnit XML.
     """
     from ordinoise._files import refuse_existing, write_whole
-    from ordinoise._validation import as_number
+    from ordinoise._validation import as_number, complain
     from ordinoise.app.cli._columns import check_columns
     from ordinoise.app.cli._console import console, say, show_table
     from ordinoise.app.cli._findings import print_json, show_settled
@@ -47,8 +47,11 @@ def check(
     if junit is not None:
         refuse_existing("junit", junit)
     check_columns(request)
+    from ordinoise.app.out_of_core.files import AT_ONCE, is_read_in_parts
     from ordinoise.app.rounds.check import FAILED, PASSED, checked_record, junit_xml, verdict_of
 
+    if is_read_in_parts(request.file, request.scheduler):
+        raise complain("file", "be a table that is read at once", f"one in parts, {str(request.file)!r}", AT_ONCE)
     record = checked_record(request, reviewed, on_table=show_table(is_quiet=json), verbose=True)
     verdict = verdict_of(record, max_wrong)
     is_passed = verdict.answer == PASSED or (verdict.answer != FAILED and if_unknown == "pass")

@@ -15,7 +15,7 @@ def next_rows(
     spot_check: bool = False,
     strata: bool = False,
     repeat: bool = False,
-    confidence: float = 0.95,
+    confidence: float | None = None,
     seed: int = 0,
     dialect: Literal["file", "plain"] = "file",
     json: Json = False,
@@ -40,7 +40,7 @@ def next_rows(
     repeat
         Show some settled rows again, blind: how often two looks differ tells how often reviewers err.
     confidence
-        Confidence of the bound of a spot check with strata.
+        With --strata, the confidence of its bound; .95 by default.
     seed
         Random seed of the spot check.
     dialect
@@ -57,10 +57,12 @@ def next_rows(
         raise complain("repeat", "be given without --spot-check", "both")
     if strata and not spot_check:
         raise complain("strata", "be given with --spot-check", "without it")
-    as_number("confidence", confidence, 0.0, 0.999999, open_low=True)
+    if confidence is not None and not strata:
+        raise complain("confidence", "be given with --strata", "without it")
+    level = 0.95 if confidence is None else as_number("confidence", confidence, 0.0, 0.999999, open_low=True)
     as_count("seed", seed, 0)
     name, plan = plan_next(
-        folder, budget=budget, is_spot_check=spot_check, has_strata=strata, is_repeat=repeat, confidence=confidence,
+        folder, budget=budget, is_spot_check=spot_check, has_strata=strata, is_repeat=repeat, confidence=level,
         seed=seed, is_plain=dialect == "plain",
     )  # fmt: skip
     if json:

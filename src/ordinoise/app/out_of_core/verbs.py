@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -69,6 +69,7 @@ class PartsAudit(FileAudit):
     The number of wrong labels, and which are the most suspicious, are those of all rows.
     """
 
+    is_in_parts: ClassVar[bool] = True
     posteriors: PosteriorModel
     expected_wrong: WrongCount | None
     shares: Floats

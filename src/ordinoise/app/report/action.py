@@ -19,6 +19,11 @@ from ordinoise.scoring.metrics import METRICS, ranked_probability_score
 
 # Rows of the spot check that is advised, which a person checks in an hour or less; a round number, chosen by no run.
 SPOT_CHECK = 60
+ONE_FILE = (
+    "This table was read in parts. Random rows (ordinoise next), a gate (ordinoise check) and settled grades in the "
+    "next audit (--reviewed) are for one file that is read at once: draw a sample of rows into a file of its own, and "
+    "audit that, to have the number of wrong grades."
+)
 MANY_SUSPECTS = 100  # more than a person settles in one sitting; a round number, chosen by no run
 
 
@@ -30,8 +35,13 @@ class Step:
     command: str = ""
 
 
-def steps_of(record: AuditRecord, folder: str = "", options: Sequence[str] = ()) -> list[Step]:
-    """What to do now, in order; without the folder of an audit, first an audit, with these words of a command line."""
+def steps_of(
+    record: AuditRecord, folder: str = "", options: Sequence[str] = (), *, in_parts: bool = False
+) -> list[Step]:
+    """What to do now, in order; without the folder of an audit, first an audit, with these words of a command line.
+
+    Of a table that was read in parts, only its suspects can be reviewed.
+    """
     if record.finding.kind == "no signal":
         return [Step("Add columns that the grade depends on, and audit the file again.")]
     audit = f"ordinoise audit {_quoted(PurePath(record.source).name)} --target {_quoted(record.target)}"
@@ -44,6 +54,8 @@ def steps_of(record: AuditRecord, folder: str = "", options: Sequence[str] = ())
         rows, is_long = counted(len(record.suspects), "suspicious row"), len(record.suspects) > MANY_SUSPECTS
         words = f"Settle the {rows} below, one key per row" + is_long * "; the surest come first, stop when you like"
         first = Step(f"{words}:", f"ordinoise review {place}")
+    if in_parts:
+        return [first] * bool(record.suspects) + [Step(ONE_FILE)]
     again = Step("Then audit again: settled grades are trusted.", f"{audit} --reviewed {place} --out {place}-next")
     return [first, again, _spot_check(record, place)]
 

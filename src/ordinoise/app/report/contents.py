@@ -69,7 +69,7 @@ SECTIONS = {
 ODDITIES = {
     "duplicates": "Nearly identical rows with different grades",
     "outliers": "Rows unlike all others",
-    "groups": "Groups whose grades are wrong more or less often",
+    "groups": "Groups whose grades stand out",
 }
 
 
@@ -97,6 +97,8 @@ class Findings:
         Folder of the audit, for the commands on the page; empty for the report of a model.
     options : sequence of str
         Words of the command line that the next audit needs too, such as ``--order low,high``.
+    in_parts : bool
+        Whether the table was read in parts.
     """
 
     heading: str
@@ -108,6 +110,7 @@ class Findings:
     curves: Mapping[str, Sequence[float]]
     folder: str = ""
     options: Sequence[str] = ()
+    in_parts: bool = False
 
 
 def sections_of(record: AuditRecord) -> dict[str, str]:
@@ -154,7 +157,7 @@ def contents_of(findings: Findings) -> dict[str, Any]:
         "curves_chart": _curves_chart(curves) if curves else None,
         "suspects": suspect_table(record),
         "progress": progress_lines(record),
-        "steps": steps_of(record, findings.folder, findings.options),
+        "steps": steps_of(record, findings.folder, findings.options, in_parts=findings.in_parts),
         "oddity_titles": ODDITIES,
         "graders": grader_section(record.graders),
         "baseline": baseline,

@@ -31,13 +31,14 @@ MEANINGS = {
     "kendall_tau": "agreement in order, 1 is best; no correction for noise is known",
 }
 ANSWERS = {
-    "corrected": "Predictions are corrected for these errors.",
+    "corrected": "Predictions are corrected for the noise that was estimated, as held-out grades speak for it.",
     "cautious": (
         "Predictions are cautious: they were learned with the estimated errors in mind, but are of the grade as it "
         "would be recorded, since the estimate is in doubt; see below what would help."
     ),
     "trusting": "Predictions take the grades as they are; see below why, and what would help.",
 }
+IF_RIGHT = "if the noise matrix is right"
 # A corrected score is not shown with an interval of a larger half-width, in units of 1 or of the observed score if that
 # is larger; a round number, chosen by no run.
 WIDEST = 2.0
@@ -164,8 +165,8 @@ def how_good(scores: Evaluation, baseline: Baseline | None = None, *, is_known: 
     if not is_known or not math.isfinite(score.value):
         return [f"{observed}."]
     if scores.in_doubt:
-        return [f"{observed}; compared with the true ones, by {score.span(number)}."]
-    clean = f"compared with the true ones, by about {number(score.value)}"
+        return [f"{observed}; compared with the true ones, {IF_RIGHT}, by {score.span(number)}."]
+    clean = f"compared with the true ones, {IF_RIGHT}, by about {number(score.value)}"
     if is_precise(score):
         clean += f" ({score.span(number)})"
     return [f"{observed}; {clean}."]

@@ -26,6 +26,7 @@ from ordinoise.estimate import Estimate
 from ordinoise.finding import between
 
 PASSED, FAILED, UNKNOWN = "passed", "failed", "cannot be told"
+FEWEST_MORE = 10  # random rows that are worth another sample; a round number, chosen by no run
 SECONDS_PER_ROW = 15  # that a person looks at a row; a round number, chosen by no run
 
 
@@ -47,8 +48,8 @@ class Verdict:
     reason : str
         One sentence.
     n_more : int
-        If it cannot be told: random rows that would tell, if as many of them are wrong as is now expected; -1 if no
-        sample would.
+        If it cannot be told: random rows that would tell, beside those that were verified, if as many of them are wrong
+        as is now expected; -1 if no sample would.
     """
 
     answer: str
@@ -99,19 +100,22 @@ JUDGES = {
 
 def _judged(record: AuditRecord, max_wrong: float, share: Estimate, by: str, how: str) -> Verdict:
     verdict = gate(share, 1, max_wrong, (1 - share.confidence) / 2)
+    n_seen = sum(one.drawn == "random" for one in record.settled) if record.stage == "random" else 0
+    # Of a sample that would tell, the rows that were drawn already are a part; a few more than that always help.
+    n_more = max(verdict.n_rows - n_seen, FEWEST_MORE) if verdict.n_rows > 0 and n_seen else verdict.n_rows
     words = between(share, partial(_beside, limit=max_wrong), f"{record.n_graded:,} grades")
     reason = f"{words} ({how}); at most {percent(max_wrong)} may be."
-    if verdict.n_rows:
-        reason += f" {_advice(verdict.n_rows)}"
-    return Verdict(verdict.answer, _name(record), max_wrong, share, by, share.confidence, reason, verdict.n_rows)
+    if n_more:
+        reason += f" {_advice(n_more, 'more rows' if n_seen else 'rows')}"
+    return Verdict(verdict.answer, _name(record), max_wrong, share, by, share.confidence, reason, n_more)
 
 
-def _advice(n_rows: int) -> str:
+def _advice(n_rows: int, rows: str) -> str:
     if n_rows < 0:
         return "The share may be too near the limit for any sample to tell."
     minutes = max(1, round(n_rows * SECONDS_PER_ROW / 60))
     took = f"about {minutes} minute{'s' * (minutes != 1)}"
-    return f"Verify {n_rows:,} rows drawn at random to tell ({took}): ordinoise next --spot-check --budget {n_rows}."
+    return f"Verify {n_rows:,} {rows} drawn at random to tell ({took}): ordinoise next --spot-check --budget {n_rows}."
 
 
 def _beside(share: float, limit: float) -> str:

@@ -24,6 +24,8 @@ from ordinoise.audit.gain import rating_gain, verification_gain
 from ordinoise.audit.posterior import credit_in_doubt, posterior
 from ordinoise.columns.inference import as_text
 
+PARTS = "labels.parquet"  # what a folder of a table in parts holds in place of a CSV file
+
 
 def plan_next(
     folder: Path,
@@ -66,6 +68,9 @@ def plan_next(
             raise complain("folder", "be of an audit", f"a folder of raters, {str(folder)!r}")
         plan = _items_to_ask(record, budget)
     else:
+        if (folder / PARTS).exists():
+            got, advice = f"a table in parts, {str(folder)!r}", "draw a sample into a file of its own, and audit that"
+            raise complain("folder", "be of one file that is read at once", got, advice)
         check_same(record, Path(record.source))
         if is_repeat:
             plan = _repeats(folder, record, budget, seed)

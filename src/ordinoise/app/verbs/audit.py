@@ -160,6 +160,7 @@ def report_findings(heading: str, found: FileAudit, record: AuditRecord, folder:
         curves,
         folder,
         found.request.words(),
+        found.is_in_parts,
     )
 
 

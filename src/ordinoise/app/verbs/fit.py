@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +50,7 @@ class FileAudit:
     table: GradedTable
     model: OrdinalClassifier
     training: Mapping[str, Any]
+    is_in_parts: ClassVar[bool] = False
 
     @property
     def probabilities(self) -> Floats:

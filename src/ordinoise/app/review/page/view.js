@@ -42,6 +42,7 @@ export class View {
     const item = this.model.byRow.get(this.model.current);
     if (!item) return;
     const state = this.model.state(item.row);
+    find("bars").hidden = (item.posterior ?? item.graded).length === 0; // of a blind row nothing is shown
     fill(find("ladder"), ...this.model.audit.classes.map((grade, rank) => this.rung(item, state, grade, rank)));
     this.verdicts(state);
     const others = state.notes.filter(([name]) => name !== this.model.reviewer);
