@@ -105,7 +105,9 @@ def digits(seed: int, n_classes: int = 4) -> Problem:
     data = load_digits()
     images, grades = (data.images[:, None] / 16).astype(np.float32), data.target * n_classes // 10
     X, X_test, y, test = train_test_split(images, grades, test_size=0.3, stratify=data.target, random_state=seed)
-    return Problem(X, y, corrupt(y, inverse_decay(n_classes, RATE), random_state=seed), X_test, test, n_classes)
+    return Problem(
+        X, y, corrupt(y, inverse_decay(n_classes, RATE), np.random.default_rng(seed)), X_test, test, n_classes
+    )
 
 
 def study_digits(options: argparse.Namespace) -> None:
@@ -222,7 +224,7 @@ def table(data_dir: Path, name: str, n_rows: int, seed: int) -> Problem:
     order = rng.permutation(len(data.labels))
     rows, test = order[:n_rows], order[n_rows : n_rows + 3000]
     matrix = inverse_decay(n_classes, RATE if name == "synthetic" else 0.1)
-    recorded = corrupt(data.labels[rows], matrix, random_state=seed)
+    recorded = corrupt(data.labels[rows], matrix, np.random.default_rng(seed))
     return Problem(data.features[rows], data.labels[rows], recorded, data.features[test], data.labels[test], n_classes)
 
 

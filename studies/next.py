@@ -84,7 +84,7 @@ def pool_of(name: str, seed: int, data_dir: str | None, *, products: bool = True
     rows, test = order[:size], order[size : size + 4000]
     matrix = inverse_decay(int(data.labels.max()) + 1, RATE)
     true = data.labels[rows]
-    recorded = corrupt(true, matrix, random_state=seed)
+    recorded = corrupt(true, matrix, np.random.default_rng(seed))
     folds = rng.integers(0, N_FOLDS, size)
     return Pool(features[rows], true, recorded, matrix, features[test], data.labels[test], folds)
 

@@ -118,7 +118,7 @@ def errors(data_dir: Path | None, settings: Settings) -> dict[str, Floats]:
         order = np.random.default_rng(split).permutation(len(data.labels))
         train, test = order[: settings.rows], order[settings.rows :]
         for at, rate in enumerate(RATES):
-            recorded = corrupt(data.labels[train], inverse_decay(N_CLASSES, rate), random_state=split)
+            recorded = corrupt(data.labels[train], inverse_decay(N_CLASSES, rate), np.random.default_rng(split))
             for name, table in found.items():
                 chosen = predictions(name, data.features[train], recorded, data.features[test], split)
                 table[at, split] = np.abs(chosen - data.labels[test]).mean()
@@ -173,7 +173,7 @@ def draw_row(panels: dict[str, Floats], recorded: int, true: int) -> Drawing:
 def row(data_dir: Path | None, settings: Settings) -> Drawing:
     data = _computer(data_dir)
     chosen = np.random.default_rng(0).permutation(len(data.labels))[: settings.rows]
-    recorded = corrupt(data.labels[chosen], inverse_decay(N_CLASSES, RATE), random_state=0)
+    recorded = corrupt(data.labels[chosen], inverse_decay(N_CLASSES, RATE), np.random.default_rng(0))
     model = OrdinalClassifier(random_state=0).fit(data.features[chosen], recorded)
     assert model.out_of_fold_ is not None
     issues = issues_from_probabilities(model.out_of_fold_, recorded, model.noise_matrix_)

@@ -81,7 +81,7 @@ def write_ratings(folder: Path, data_dir: Path | None) -> tuple[Ints, int]:
     assert isinstance(data, OrdinalDataset)
     rows = np.random.default_rng(0).permutation(len(data.labels))[:N_ROWS]
     true, n_classes = data.labels[rows], int(data.labels.max()) + 1
-    given = corrupt(true, inverse_decay(n_classes, RATE), random_state=0)
+    given = corrupt(true, inverse_decay(n_classes, RATE), np.random.default_rng(0))
     features = np.asarray(data.features, dtype=np.float64)[rows]
     columns = {f"x{at + 1}": features[:, at] for at in range(features.shape[1])}
     pl.DataFrame(columns | {"stars": given + 1}).write_csv(folder / "ratings.csv")

@@ -130,6 +130,6 @@ def _warm_up(name: str) -> None:
     """Fit once to a small set, so that imports and compilation are not part of the measured time."""
     data = synthetic(WARM_UP_ROWS, random_state=0)
     matrix = noise_matrix_for("uniform", data.n_classes)
-    labels = corrupt(data.labels, matrix, random_state=0)
+    labels = corrupt(data.labels, matrix, np.random.default_rng(0))
     problem = Problem(data.features, labels, data.features, data.labels, data.n_classes, matrix, 0.0, seed=0)
     _fitted(CONTESTANTS[name], problem)

@@ -6,6 +6,7 @@ Everywhere in ordinoise ``noise_matrix[true, recorded]``: a row is a true label,
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,6 +28,8 @@ from ordinoise._warning import warn_caller
 
 SINGULAR_CONDITION = 1e12
 """At it an inverse keeps about four of the 16 digits of a float64."""
+STREAM = 0x6E6F697365
+"""What tells the stream of `corrupt` from that of the data: "noise" in ASCII."""
 LARGEST_M = 6.0
 """Largest absolute row sum of an inverse that unbiased losses use: a rule of thumb, chosen by no run."""
 
@@ -148,7 +151,7 @@ def from_cleanlab(matrix: ArrayLike) -> Floats:
     return as_noise_matrix(as_floats("matrix", matrix, 2).T).copy()
 
 
-def corrupt(labels: ArrayLike, noise_matrix: ArrayLike, random_state: int | np.random.Generator | None = None) -> Ints:
+def corrupt(labels: ArrayLike, noise_matrix: ArrayLike, random_state: Any = None) -> Ints:
     """Labels as they might have been recorded: each drawn from its row of the noise matrix.
 
     Parameters
@@ -158,6 +161,8 @@ def corrupt(labels: ArrayLike, noise_matrix: ArrayLike, random_state: int | np.r
     noise_matrix : array of shape (n_classes, n_classes) or (n_samples, n_classes, n_classes)
         ``[true, recorded]``, one for all labels or one per label, as :mod:`ordinoise.noise.items` makes them.
     random_state : int, Generator, RandomState or None
+        A whole number stands for a stream of its own: data that `numpy.random.default_rng` drew with the same number
+        say nothing about which labels are wrong.
 
     Examples
     --------
@@ -174,11 +179,19 @@ def corrupt(labels: ArrayLike, noise_matrix: ArrayLike, random_state: int | np.r
         matrix = as_noise_matrix(noise_matrix)
         true = as_labels("labels", labels, len(matrix))
         rows = matrix[true]
-    draws = as_generator(random_state).random(len(true))
+    draws = _generator(random_state).random(len(true))
     recorded = (draws[:, None] >= rows.cumsum(axis=1)[:, :-1]).sum(axis=1)
     # A draw of 0.999... must not pass the last edge, which rounding can leave below one.
     last_possible = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)
     return np.minimum(recorded, last_possible)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """The generator of the noise: a stream of its own for a whole number, apart from that of data with this seed."""
+    rng = as_generator(random_state)
+    if isinstance(random_state, (int, np.integer)):
+        return np.random.default_rng([int(random_state), STREAM])
+    return rng
 
 
 def correction_matrix(noise_matrix: ArrayLike) -> Floats:
