@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.exceptions import DataConversionWarning
 
+from ordinoise import RepeatedLabels
 from ordinoise.decisions import decide
 from ordinoise.labels import as_column, ordered_classes, ranks_of
 
@@ -119,3 +120,46 @@ def test_a_cost_matrix_is_indexed_true_then_predicted() -> None:
 def test_a_bad_rule_gets_one_sentence(rule: object, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         decide(np.full((1, 3), 1 / 3), rule)  # type: ignore[arg-type]
+
+
+LOST = np.array([1, 2, -(2**63), 3])  # what astype(int) makes of a missing grade
+DATES = np.array(["2026-01-01", "2026-02-01", "2026-03-01"], dtype="datetime64[D]")
+
+
+@pytest.mark.parametrize(
+    ("y", "sentence"),
+    [
+        (
+            LOST,
+            r"y must hold grades, got -9223372036854775808 beside 1 to 3; drop such rows if it marks a missing grade",
+        ),
+        ([1, 2, 3, 99], r"y must hold grades, got 99 beside 1 to 3; .*pass classes=, with 99 among them"),
+        ([-1, 0, 1, 2, 3], r"y must hold grades, got -1 beside 0 to 3"),
+        ([1.0, 2.0, 5.0, 999.0], r"y must hold grades, got 999 beside 1 to 5"),
+        (DATES, r"y must hold grades, got dates or durations such as 2026-01-01"),
+        (list(DATES.tolist()), r"y must hold grades, got dates or durations such as 2026-01-01"),
+        (DATES - DATES[0], r"y must hold grades, got dates or durations such as 0"),
+    ],
+)
+def test_what_is_no_grade_is_refused(y: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        ordered_classes(y)
+
+
+@pytest.mark.parametrize(
+    "y", [[-1, 1], [-1, 0, 1], [-2, -1, 0, 1, 2], [0, 25, 50, 99], [90, 95, 99], [1, 10, 100, 1000], [0.5, 1.0, 1.5]]
+)
+def test_scales_with_odd_numbers_are_grades(y: Any) -> None:
+    assert ordered_classes(y).tolist() == y
+
+
+def test_whoever_names_an_odd_grade_may_have_it() -> None:
+    assert ordered_classes([1, 2, 3, 99], [1, 2, 3, 99]).tolist() == [1, 2, 3, 99]
+
+
+def test_a_lost_rating_does_not_become_a_consensus() -> None:
+    items, raters = np.repeat(np.arange(20), 3), np.tile(np.arange(3), 20)
+    grades = items % 4
+    grades[7] = np.iinfo(np.int64).min
+    with pytest.raises(ValueError, match="must hold grades, got -9223372036854775808"):
+        RepeatedLabels(random_state=0).fit(items, raters, grades)

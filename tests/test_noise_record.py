@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from ordinoise import Noise, OrdinalMLPClassifier, RepeatedLabels, evaluate
-from ordinoise.estimation import AnchorPoints, ConfidentJoint, ScoreLikelihood, from_wide
-from ordinoise.noise import Doubt, corrupt
+from ordinoise.estimation import AnchorPoints, ConfidentJoint, IdentifiabilityWarning, ScoreLikelihood, from_wide
+from ordinoise.noise import Doubt, adjacent, corrupt, uniform
 from ordinoise.noise.record import ARRAYS, estimated_noise
 from strategies import Floats, noise_matrices
 
@@ -156,3 +156,30 @@ def test_ratings_give_one_whose_uncertainty_an_evaluation_counts() -> None:
     exact = evaluate(model, X, RECORDED, repeated.noise_matrix_)
     assert "noise matrix uncertain, 20 replicates" in str(found)
     assert found["zero_one_loss"].standard_error > exact["zero_one_loss"].standard_error
+
+
+def test_labels_that_say_nothing_are_refused_and_moved_grades_doubted() -> None:
+    for useless in (np.full((4, 4), 0.25), np.tile([0.5, 0.3, 0.2], (3, 1)), uniform(4, 0.75)):
+        with pytest.raises(
+            ValueError, match=r"noise_matrix must have rows that differ, got \d equal rows; such labels"
+        ):
+            Noise.of(useless)
+    noise = Noise.of(np.eye(4)[::-1])
+    assert noise.doubt_codes == ("moved-grade",)
+    assert "4 of 4 grades would be recorded as another one" in noise.doubt_text
+    assert not Noise.of(adjacent(4, 0.3, 0.2)).is_in_doubt
+    assert not Noise.of([[0.5, 0.5], [0.1, 0.9]]).is_in_doubt
+
+
+def test_a_rate_alone_is_told_what_to_pass() -> None:
+    with pytest.raises(
+        ValueError, match=r"noise_matrix must be a matrix.*got 0\.2; a rate alone is uniform\(n_classes, r"
+    ):
+        Noise.of(0.2)
+
+
+def test_a_classifier_warns_of_reversed_grades() -> None:
+    X, y = np.arange(40.0)[:, None], np.repeat([0, 1, 2, 3], 10)
+    model = OrdinalMLPClassifier(noise=np.eye(4)[::-1], max_iter=2, early_stopping=False)
+    with pytest.warns(IdentifiabilityWarning, match="in doubt: 4 of 4 grades would be recorded as another"):
+        model.fit(X, y)

@@ -15,6 +15,7 @@ Ints = NDArray[np.int64]
 ROW_SUM_TOLERANCE = 1e-6  # allows for matrices printed to six digits
 LARGEST_COUNT = 2**62  # fits an int64 with room for sums
 MOST_CLASSES = 10_000  # a K x K matrix is then 800 MB
+ROUNDED = 0.06  # sums of probabilities with two decimals miss one by less, up to 12 classes
 LONGEST_GOT = 300  # characters of a value that an error quotes
 
 
@@ -90,17 +91,65 @@ def as_floats(argument: str, values: ArrayLike, n_dimensions: int) -> Floats:
     return array
 
 
-def as_probabilities(argument: str, values: ArrayLike, n_classes: int | None = None) -> Floats:
-    """`values` as class probabilities: one column per class, no negative number, rows that sum to one."""
-    probabilities = as_floats(argument, values, 2)
+def as_probabilities(
+    argument: str, values: ArrayLike, n_classes: int | None = None, classes: Iterable[Any] | None = None
+) -> Floats:
+    """`values` as class probabilities: one column per class, no negative number, rows that sum to one.
+
+    Columns of a frame are put in the order of `classes` (by default 0..n_classes-1) by their names.
+    """
+    probabilities = as_floats(argument, in_class_order(argument, values, classes), 2)
     if n_classes is not None and probabilities.shape[1] != n_classes:
         raise complain(argument, f"have {n_classes} columns, one per class", probabilities.shape[1])
     sums = probabilities.sum(axis=1)
     worst = int(np.abs(sums - 1).argmax())
     if probabilities.min() < -1e-9 or abs(sums[worst] - 1) > 1e-5:
         got = f"minimum {probabilities.min():g}, and a sum of {sums[worst]:g} in row {worst}"
-        raise complain(f"{argument} rows", "be non-negative and sum to 1", got)
+        is_rounded = probabilities.min() >= 0 and np.abs(sums - 1).max() < ROUNDED
+        advice = "if they were rounded, divide every row by its sum" if is_rounded else ""
+        raise complain(f"{argument} rows", "be non-negative and sum to 1", got, advice)
     return probabilities
+
+
+def in_class_order(argument: str, values: Any, classes: Iterable[Any] | None = None) -> Any:
+    """`values`, with the columns of a frame in the order of `classes`, 0..n_classes-1 by default, by their names.
+
+    Names may be the grades, or the grades after one prefix such as ``P_``. Columns without names of their own, as
+    pandas and polars number them, are taken as they stand.
+    """
+    names = getattr(values, "column_names", getattr(values, "columns", None))
+    if names is None or len(getattr(values, "shape", ())) != 2:
+        return values
+    table, given = np.ascontiguousarray(values), [str(name) for name in names]
+    grades = [str(grade) for grade in (range(len(given)) if classes is None else classes)]
+    order = _positions(given, grades)
+    if order is not None:
+        return np.ascontiguousarray(table[:, order])
+    numbered = [[f"{before}{number}" for number in range(len(given))] for before in ("", "column_")]
+    if (given in numbered and not isinstance(next(iter(names)), str)) or given == numbered[1]:
+        return table
+    advice = "name the columns after the grades, or pass an array with the columns in the order of the grades"
+    raise complain(f"{argument} columns", f"be named {grades}", given, advice)
+
+
+def _positions(names: list[str], grades: list[str]) -> list[int] | None:
+    """Where each grade stands among the names, up to a prefix that all names share; None if not all are there."""
+    ends = {len(name) - len(grade) for name in names[:1] for grade in grades if name.endswith(grade)}
+    for cut in (0, *sorted(ends)):
+        place = {_as_grade(name[cut:]): at for at, name in enumerate(names)}
+        is_shared = len({name[:cut] for name in names}) == 1
+        if is_shared and len(names) == len(grades) and set(place) == {_as_grade(grade) for grade in grades}:
+            return [place[_as_grade(grade)] for grade in grades]
+    return None
+
+
+def _as_grade(text: str) -> object:
+    """A finite number as one, so that 1 and 1.0 are one grade; any other text unchanged."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if np.isfinite(number) else text
 
 
 def as_labels(argument: str, values: ArrayLike, n_classes: int) -> Ints:
@@ -144,8 +193,11 @@ def as_generator(random_state: object) -> np.random.Generator:
     raise complain("random_state", "be a non-negative seed, a generator or None", repr(random_state))
 
 
-def as_noise_matrix(noise_matrix: ArrayLike, n_classes: int | None = None) -> Floats:
-    """`noise_matrix[true, recorded]` as a square float array whose rows are distributions."""
+def as_noise_matrix(noise_matrix: ArrayLike, n_classes: int | None = None, *, tolerance: float = 0.0) -> Floats:
+    """`noise_matrix[true, recorded]` as a square float array whose rows are distributions, up to a tolerance."""
+    if np.ndim(noise_matrix) == 0 and isinstance(noise_matrix, (int, float, np.generic)):
+        advice = "a rate alone is uniform(n_classes, rate), or OrdinalClassifier(prior_rate=rate) to estimate the rest"
+        raise complain("noise_matrix", "be a matrix, [true, recorded]", repr(noise_matrix), advice)
     matrix = as_floats("noise_matrix", noise_matrix, 2)
     if matrix.shape[0] != matrix.shape[1]:
         raise complain("noise_matrix", "be square", f"shape {matrix.shape}")
@@ -156,15 +208,15 @@ def as_noise_matrix(noise_matrix: ArrayLike, n_classes: int | None = None) -> Fl
     if matrix.min() < 0:
         row, column = np.unravel_index(matrix.argmin(), matrix.shape)
         raise complain("noise_matrix", "have no negative entry", f"{matrix.min():g} in row {row}, column {column}")
-    _check_row_sums(matrix)
+    _check_row_sums(matrix, max(tolerance, ROW_SUM_TOLERANCE))
     return matrix
 
 
-def _check_row_sums(matrix: Floats) -> None:
+def _check_row_sums(matrix: Floats, tolerance: float) -> None:
     sums = matrix.sum(axis=1)
     worst = int(np.abs(sums - 1).argmax())
-    if abs(sums[worst] - 1) > ROW_SUM_TOLERANCE:
-        transposed = np.allclose(matrix.sum(axis=0), 1, atol=ROW_SUM_TOLERANCE)
+    if abs(sums[worst] - 1) > tolerance:
+        transposed = np.allclose(matrix.sum(axis=0), 1, atol=tolerance)
         advice = (
             "yours has columns that do, so it is indexed [recorded, true]: pass its transpose" if transposed else ""
         )

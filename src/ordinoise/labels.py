@@ -6,6 +6,7 @@ Labels may be whole numbers with gaps, ordered categoricals of pandas, polars or
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,10 @@ from ordinoise._validation import (
     complain,
 )
 from ordinoise._warning import warn_caller
+
+BELOW = (-1, -8, -9, -88, -98, -99, -888, -998, -999, -8888, -9999)
+ABOVE = (77, 88, 98, 99, 777, 888, 998, 999, 7777, 8888, 9998, 9999, 99999)
+"""Numbers that surveys and exports write in place of a missing answer."""
 
 
 def as_column(argument: str, y: Any) -> NDArray[Any]:
@@ -48,6 +53,7 @@ def as_column(argument: str, y: Any) -> NDArray[Any]:
 
 def as_known_kind(argument: str, column: NDArray[Any]) -> NDArray[Any]:
     """`column` if its labels are all numbers or all text, none of them missing."""
+    refuse_dates(argument, column)
     if column.dtype.kind in "cSV":
         advice = "Complex data not supported" if column.dtype.kind == "c" else ""  # as scikit-learn's checks demand it
         raise complain(argument, "hold whole numbers or text", column.dtype, advice)
@@ -131,6 +137,7 @@ def ordered_classes(y: Any, classes: Sequence[Any] | NDArray[Any] | None = None)
     if own is not None:
         return _as_classes(own)
     column = as_column("y", y)
+    refuse_dates("y", column)
     try:
         found = np.unique(column)
     except TypeError:
@@ -140,7 +147,36 @@ def ordered_classes(y: Any, classes: Sequence[Any] | NDArray[Any] | None = None)
         names = ", ".join(repr(name) for name in found[:5].tolist()) + (", ..." if len(found) > 5 else "")
         advice = "pass classes=[lowest, ..., highest]"
         raise complain("classes", "list the grades from lowest to highest if y is text", f"none for {names}", advice)
+    _refuse_missing_marks(found)
     return found
+
+
+def refuse_dates(argument: str, column: NDArray[Any]) -> None:
+    """Refuse dates, times and durations, which are in an order but are no grades."""
+    kinds = (datetime.date, datetime.time, datetime.timedelta, np.datetime64, np.timedelta64)
+    values = column.tolist() if column.dtype.kind == "O" else []
+    dated = next((value for value in values if isinstance(value, kinds)), None)
+    if column.dtype.kind in "mM" or dated is not None:
+        got = f"dates or durations such as {column[0] if dated is None else dated}"
+        raise complain(argument, "hold grades", got, "name the column that holds the grades")
+
+
+def _refuse_missing_marks(found: NDArray[Any]) -> None:
+    """Refuse numbers that stand for a missing grade, unless `classes` says that they are grades.
+
+    `found` is sorted: the least integer, which a conversion makes of NaN, and 99 or -1 far from or below the others.
+    """
+    if found.dtype.kind not in "iuf" or len(found) < 2:
+        return
+    numbers = found.astype(np.float64)
+    ends = [(numbers[0], numbers[1:]), (numbers[-1], numbers[:-1])]
+    for value, others in ends:
+        is_below = value < 0 <= others.min() and value in BELOW and len(others) > 2
+        is_above = value in ABOVE and value > 10 + 2 * others.max()
+        if value <= -(2.0**31) or is_below or is_above:
+            advice = f"drop such rows if it marks a missing grade, or pass classes=, with {value:.0f} among them"
+            got = f"{value:.0f} beside {others.min():g} to {others.max():g}"
+            raise complain("y", "hold grades", got, advice)
 
 
 def ranks_of(argument: str, y: Any, classes: NDArray[Any]) -> Ints:

@@ -3,6 +3,9 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.special import expit
 from sklearn.ensemble import RandomForestClassifier
@@ -16,6 +19,7 @@ from ordinoise.audit.order import explained_by_order
 from ordinoise.datasets import OrdinalDataset, synthetic
 from ordinoise.estimation.base import IdentifiabilityWarning
 from ordinoise.levels import class_probabilities
+from ordinoise.scoring import evaluate_probabilities, ranked_probability_score
 from strategies import Floats
 
 
@@ -149,3 +153,53 @@ def test_the_noise_is_estimated_from_the_probabilities_of_a_model_of_your_own() 
         ValueError, match=r"^noise must be 'estimate', a noise matrix or a fitted estimator, got 'guess'$"
     ):
         issues_from_probabilities(right, recorded, "guess")
+
+
+def named(frame: str, table: Floats, names: list[str]) -> Any:
+    columns = dict(zip(names, table.T, strict=True))
+    return {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}[frame](columns)
+
+
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
+@pytest.mark.parametrize("frame", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("prefix", ["", "P_"])
+def test_columns_are_read_by_their_names(frame: str, prefix: str) -> None:
+    rng = np.random.default_rng(0)
+    grades = list("abcd")
+    table = ordered_probabilities(1.5 * rng.normal(size=400), 0.5)
+    y = np.array(grades)[(rng.random(400)[:, None] > table.cumsum(axis=1)).sum(axis=1)]
+    by_position = issues_from_probabilities(table, y, classes=grades, random_state=0)
+    reversed_columns = named(frame, table[:, ::-1], [prefix + grade for grade in reversed(grades)])
+    by_name = issues_from_probabilities(reversed_columns, y, classes=grades, random_state=0)
+    np.testing.assert_array_equal(by_name.suspicion, by_position.suspicion)
+    odd = named(frame, table, list("abce"))
+    with pytest.raises(
+        ValueError, match=r"probabilities columns must be named \['a', 'b', 'c', 'd'\], got \['a', 'b', 'c', 'e'"
+    ):
+        issues_from_probabilities(odd, y, classes=grades)
+
+
+def test_columns_that_a_library_numbered_are_in_order() -> None:
+    rng = np.random.default_rng(0)
+    table = ordered_probabilities(1.5 * rng.normal(size=300), 0.5)
+    y = 1 + (rng.random(300)[:, None] > table.cumsum(axis=1)).sum(axis=1)  # stars, and columns 0 to 3
+    expected = issues_from_probabilities(table, y, inverse_decay(4, 0.1)).suspicion
+    for frame in (pd.DataFrame(table), pl.DataFrame(table), named("pandas", table, ["1.0", "2.0", "3.0", "4.0"])):
+        np.testing.assert_array_equal(issues_from_probabilities(frame, y, inverse_decay(4, 0.1)).suspicion, expected)
+    with pytest.raises(ValueError, match="columns must be named"):
+        issues_from_probabilities(named("pandas", table, ["0", "1", "2", "3"]), y, inverse_decay(4, 0.1))
+
+
+def test_functions_of_ranks_read_names_too() -> None:
+    table, ranks = np.array([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7], [0.2, 0.6, 0.2]]), np.array([0, 2, 1])
+    backwards = named("polars", table[:, ::-1], ["2", "1", "0"])
+    assert ranked_probability_score(ranks, backwards) == ranked_probability_score(ranks, table)
+    found = evaluate_probabilities(backwards, ranks, None, metrics=["mean_absolute_error"])
+    assert found["mean_absolute_error"].observed == 0
+    with pytest.raises(ValueError, match=r"probabilities columns must be named \['0', '1', '2'\], got \['low', 'mid'"):
+        evaluate_probabilities(named("pandas", table, ["low", "mid", "high"]), ranks, None)
+
+
+def test_rounded_probabilities_are_told_what_to_do() -> None:
+    with pytest.raises(ValueError, match=r"sum of 0\.98 in row 1; if they were rounded, divide every row by its sum"):
+        issues_from_probabilities([[0.5, 0.5], [0.49, 0.49]], [0, 1])

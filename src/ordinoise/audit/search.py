@@ -17,6 +17,7 @@ from ordinoise._validation import (
     as_choice,
     as_count,
     as_flag,
+    as_floats,
     as_generator,
     as_number,
     as_probabilities,
@@ -190,8 +191,9 @@ def issues_from_probabilities(
 
     Parameters
     ----------
-    probabilities : array of shape (n_samples, n_classes)
-        One column per class, in order, by models that did not see these labels.
+    probabilities : array or frame of shape (n_samples, n_classes)
+        One column per class, in order, by models that did not see these labels. Columns of a frame that are named after
+        the grades may be in any order.
     y : column of shape (n_samples,)
         Labels as recorded.
     noise : "estimate", array, mapping, Noise, or fitted estimator or classifier, default="estimate"
@@ -231,9 +233,13 @@ def issues_from_probabilities(
     as_flag("calibrate", calibrate)
     as_choice("rank_by", rank_by, RANKINGS)
     level = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
-    checked = as_probabilities("probabilities", _numbers(probabilities)).clip(min=0)
-    record = Noise.of(None if estimates else noise, checked.shape[1]).average
-    ordered = _grades(y, classes, checked.shape[1])
+    table = as_native(probabilities)
+    n_columns = as_floats("probabilities", table, 2).shape[1]
+    ordered = _grades(y, classes, n_columns)
+    checked = as_probabilities("probabilities", table, n_columns, ordered.tolist()).clip(min=0)
+    record = Noise.of(None if estimates else noise, n_columns).average
+    if record.source == "given" and not isinstance(noise, Noise):  # of a record it was warned before
+        warn_of_doubts(record)
     recorded = ranks_of("y", y, ordered)
     as_same_length("y", len(recorded), "probabilities", len(checked))
     known = None if trusted is None else trusted_ranks(trusted, ordered, len(recorded))
@@ -263,9 +269,9 @@ def issues_from_probabilities(
     if record.source in ("given", "trusted"):
         count, chances = by_matrix, after.probability_wrong
     else:
-        table = _of_records(checked, recorded_probabilities, record, of)
+        trusting = _of_records(checked, recorded_probabilities, record, of, ordered)
         under = None if by_matrix is None else by_matrix.estimate
-        count, chances = verified_count(table, recorded, suspicion, known, under, level, together, graders)
+        count, chances = verified_count(trusting, recorded, suspicion, known, under, level, together, graders)
         if record.source == "too few rows" and np.isnan(chances).all():
             count = None
     return issues_from(
@@ -282,10 +288,11 @@ def _by_matrix(noise: Noise, true: Floats, recorded: Ints, confidence: float, gr
     return wrong_by_rate(noise, len(recorded))
 
 
-def _of_records(probabilities: Floats, given: ArrayLike | None, noise: Noise, of: str) -> Floats:
+def _of_records(probabilities: Floats, given: ArrayLike | None, noise: Noise, of: str, classes: NDArray[Any]) -> Floats:
     """Probabilities of the recorded label."""
     if given is not None:
-        table = as_probabilities("recorded_probabilities", _numbers(given), probabilities.shape[1]).clip(min=0)
+        n_classes, own = len(classes), as_native(given)
+        table = as_probabilities("recorded_probabilities", own, n_classes, classes.tolist()).clip(min=0)
         as_same_length("recorded_probabilities", len(table), "probabilities", len(probabilities))
         return table
     return probabilities @ noise.matrix if of == "true" and noise.answer == "corrected" else probabilities

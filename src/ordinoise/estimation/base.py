@@ -21,13 +21,11 @@ class IdentifiabilityWarning(UserWarning):
 
 
 def warn_of_doubts(noise: Noise) -> None:
-    """Warn of the doubts about an estimate, with what would settle them."""
+    """Warn of the doubts about an estimate, with what would settle them, or about a given matrix."""
     if noise.is_in_doubt:
-        warn_caller(
-            f"the noise matrix is in doubt: {noise.doubt_text}; a prior rate, trusted labels or several raters per "
-            "item would settle it",
-            IdentifiabilityWarning,
-        )
+        advice = "a prior rate, trusted labels or several raters per item would settle it"
+        words = f"the noise matrix is in doubt: {noise.doubt_text}"
+        warn_caller(f"{words}; {advice}" if noise.is_estimated else words, IdentifiabilityWarning)
 
 
 class NoiseEstimator(BaseEstimator, ABC):

@@ -11,6 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ordinoise._validation import Floats, Ints, complain
 from ordinoise._warning import warn_caller
+from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.labels import as_column
 from ordinoise.levels import corrected_levels
 from ordinoise.noise import Noise, noise_properties, safe_noise_matrix
@@ -49,6 +50,8 @@ def resolve_noise(
     if needs_data(noise):
         noise = _fit_estimator(noise, X, ranks, n_classes, random_state, base or {}, groups)
     record = Noise.of(noise, n_classes)
+    if record.source == "given":
+        warn_of_doubts(record)
     index = record.index_of(None if raters is None else as_column("raters", raters), len(ranks))
     return record.seen_in(ranks, index), index
 

@@ -32,6 +32,7 @@ FACTS = (
     "raters", "matrix",
 )  # fmt: skip
 ARRAYS = ("matrices", "replicates", "interval", "class_shares", "counts")
+LEAST_DIFFERENCE = 1e-9  # of two probabilities
 SHARES_STEPS = 200
 """Steps of expectation-maximization in `implied_shares`: a round number, chosen by no run."""
 
@@ -193,7 +194,11 @@ class Noise:
             return cls.from_dict(noise) if {"matrices", "source"} <= set(noise) else cls._of_raters(noise, n_classes)
         if np.ndim(noise) == 3:
             return cls._of_raters(dict(enumerate(np.asarray(noise))), n_classes)
-        return cls(as_noise_matrix(noise, n_classes))
+        matrix = as_noise_matrix(noise, n_classes)
+        if np.ptp(matrix, axis=0).max() < LEAST_DIFFERENCE:
+            advice = "such labels say nothing about the true ones"
+            raise complain("noise_matrix", "have rows that differ", f"{len(matrix)} equal rows", advice)
+        return cls(matrix, doubts=moved_grades(matrix))
 
     @classmethod
     def _of_raters(cls, matrices: Mapping[Any, Any], n_classes: int | None) -> Self:
@@ -329,6 +334,19 @@ class Noise:
     def words(self) -> str:
         """Its source and its rate, in one phrase."""
         return noise_words(self)
+
+
+def moved_grades(noise_matrix: Floats) -> tuple[Doubt, ...]:
+    """The doubt about grades that would be recorded as another one more often than as themselves; none if none is."""
+    diagonal = noise_matrix.diagonal()
+    moved = np.flatnonzero(noise_matrix.max(axis=1) > diagonal + LEAST_DIFFERENCE)
+    if not len(moved):
+        return ()
+    sentence = (
+        f"{len(moved)} of {len(noise_matrix)} grades would be recorded as another one more often than as themselves, "
+        f"grade number {moved[0]} as number {noise_matrix[moved[0]].argmax()}: are rows and columns in one order?"
+    )
+    return (Doubt("moved-grade", sentence),)
 
 
 def estimated_noise(

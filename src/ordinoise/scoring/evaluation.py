@@ -16,9 +16,9 @@ from ordinoise._validation import (
     Floats,
     Ints,
     as_choice,
-    as_floats,
     as_labels,
     as_number,
+    as_probabilities,
     as_same_length,
     as_weights,
     complain,
@@ -208,7 +208,7 @@ def evaluate_probabilities(
     decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), default="median"
         How a class is predicted from the probabilities.
     """
-    table = as_floats("probabilities", probabilities, 2)
+    table = as_probabilities("probabilities", probabilities)
     labels = as_labels("recorded", recorded, table.shape[1])
     as_same_length("recorded", len(labels), "probabilities", len(table))
     predictions = _Predictions(decide(table, decision), lambda: table)

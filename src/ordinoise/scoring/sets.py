@@ -279,7 +279,7 @@ def prediction_sets(
         names = np.empty(0)
     if names.shape != (columns,):
         raise complain("classes", f"name all {columns} columns of probabilities", repr(classes))
-    checked = as_probabilities("probabilities", probabilities, len(names))
+    checked = as_probabilities("probabilities", probabilities, len(names), names.tolist())
     mask = entry_levels(checked) <= calibration.threshold(confidence)
     low, high = mask.argmax(axis=1), len(names) - 1 - mask[:, ::-1].argmax(axis=1)
     grades = np.arange(len(names))  # thresholds by grade may leave one out between two others

@@ -10,11 +10,13 @@ import oracles
 from ordinoise import losses as in_numpy
 from ordinoise.levels import class_probabilities as numpy_class_probabilities
 from ordinoise.levels import corrected_levels, level_table
+from ordinoise.noise import adjacent
 from strategies import noise_matrices
 
 torch = pytest.importorskip("torch", reason="the losses are PyTorch's")
 torch.set_num_threads(1)
 ot: Any = pytest.importorskip("ordinoise.learners.torch")
+losses: Any = pytest.importorskip("ordinoise.learners.torch.losses")
 
 NOISE = np.array([[0.7, 0.15, 0.15, 0], [0, 0.8, 0.15, 0.05], [0.02, 0.2, 0.78, 0], [0.05, 0.1, 0.15, 0.7]])
 SEEDS = st.integers(0, 2**32 - 1)
@@ -114,6 +116,7 @@ def test_thresholds_that_are_equal_or_out_of_order_get_a_finite_pull_back_into_o
             assert down[0] > down[2], "a step along the slope must push the first threshold above the last"
 
 
+@pytest.mark.filterwarnings("ignore:the noise matrix is in doubt")
 def test_a_label_that_the_matrix_rules_out_costs_much_but_not_everything() -> None:
     noise = torch.tensor([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.5, 0.5, 0.0]])
     logits = torch.tensor([[1.0, -1.0]], requires_grad=True)
@@ -170,3 +173,55 @@ def test_losses_compile() -> None:
     torch.testing.assert_close(torch.compile(ot.forward_nll)(f, y, n), ot.forward_nll(f, y, n))
     z = torch.from_numpy(corrected_levels(NOISE))
     torch.testing.assert_close(torch.compile(ot.cross_entropy)(f, y, z), ot.cross_entropy(f, y, z))
+
+
+LOGITS = torch.tensor([[1.0, 0.0, -1.0], [2.0, 1.0, 0.0]])
+LEANING = torch.tensor(adjacent(4, up=0.3, down=0.1), dtype=torch.float32)
+
+
+@pytest.mark.parametrize(
+    ("labels", "noise", "sentence"),
+    [
+        (torch.tensor([0, 1]), LEANING.T.contiguous(), r"noise_matrix rows must sum to 1 .*: pass its transpose"),
+        (torch.tensor([0, 1]), LEANING.numpy(), r"noise_matrix must be a tensor, got ndarray; pass torch\.as_tensor"),
+        (
+            torch.tensor([0, 1]),
+            torch.eye(5),
+            r"noise_matrix must be 4 x 4, as 3 logits are of 4 grades, got shape \(5, 5\)",
+        ),
+        (torch.tensor([0, 1]), torch.full((4, 4), 0.25), r"noise_matrix must have rows that differ, got 4 equal rows"),
+        (torch.tensor([0.2, 0.9]), LEANING, r"labels must be a tensor of whole numbers, got torch\.float32"),
+        (torch.tensor([0, 7]), LEANING, r"labels must hold whole numbers from 0 to 3, got 7"),
+        ([0, 1], LEANING, r"labels must be a tensor of whole numbers, got list"),
+    ],
+)
+def test_a_wrong_matrix_or_label_is_refused(labels: Any, noise: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        ot.forward_nll(LOGITS, labels, noise)
+
+
+def test_float_labels_are_refused_by_every_loss() -> None:
+    for loss in (ot.cross_entropy, ot.hinge):
+        with pytest.raises(ValueError, match="labels must be a tensor of whole numbers"):
+            loss(LOGITS, torch.tensor([0.0, 1.0]))
+
+
+def test_reversed_grades_are_doubted_where_the_matrix_is_first_seen() -> None:
+    reversed_grades = torch.eye(4).flip(0)
+    with pytest.warns(UserWarning, match="in doubt: 4 of 4 grades would be recorded as another"):
+        ot.forward_nll(LOGITS, torch.tensor([0, 1]), reversed_grades)
+    ot.forward_nll(LOGITS, torch.tensor([0, 1]), reversed_grades)  # warnings are errors here
+
+
+def test_a_matrix_is_read_once_and_never_where_it_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
+    noise, seen, check = LEANING.clone(), [], losses.as_noise_matrix
+
+    def counted(matrix: Any, **options: Any) -> Any:
+        seen.append(matrix)
+        return check(matrix, **options)
+
+    monkeypatch.setattr(losses, "as_noise_matrix", counted)
+    for _ in range(3):
+        ot.forward_nll(LOGITS, torch.tensor([0, 1]), noise)
+    ot.forward_nll(LOGITS, torch.tensor([0, 1]), torch.softmax(torch.zeros(4, 4, requires_grad=True), dim=1))
+    assert len(seen) == 1

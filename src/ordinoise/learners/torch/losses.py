@@ -11,6 +11,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, pad, relu, softplus
+from torch.utils.weak import WeakIdKeyDictionary
+
+from ordinoise._validation import as_noise_matrix, complain
+from ordinoise._warning import warn_caller
+from ordinoise.noise import Noise
 
 __all__ = [
     "class_probabilities",
@@ -73,10 +78,11 @@ def forward_nll(logits: Tensor, labels: Tensor, noise_matrix: Tensor, raters: Te
     logits, labels, raters
         As in `cross_entropy`. Logits need not descend: the loss pulls them back into order.
     noise_matrix : tensor of shape (K, K) or (n_raters, K, K)
-        ``[true, recorded]``; the identity takes the labels as true.
+        ``[true, recorded]``; the identity takes the labels as true. Build it once, outside of the loop: each tensor is
+        checked when it is first used, and no more.
     """
     logits = _raised(logits)
-    noise = _picked(noise_matrix.mT, labels, raters).to(logits)
+    noise = _picked(_checked_noise(noise_matrix, logits.shape[-1] + 1).mT, labels, raters).to(logits)
     log_size, width = _log_size_and_width(logits)
     # Factors are taken relative to the largest one that counts, so that none is lost however small they all are.
     log_size = log_size.masked_fill(noise == 0, -torch.inf)
@@ -125,10 +131,63 @@ def _rows(levels: Tensor | None, logits: Tensor, labels: Tensor, raters: Tensor 
 
 def _picked(table: Tensor, labels: Tensor, raters: Tensor | None) -> Tensor:
     """Row of the table that each sample reads."""
+    _check_kind("labels", labels)
     labels = labels.long()
+    if torch.compiler.is_compiling():
+        return _looked_up(table, labels, raters)
+    try:
+        return _looked_up(table, labels, raters)
+    except IndexError:
+        _check_range("labels", labels, table.shape[-2])
+        if raters is not None and table.ndim == 3:
+            _check_range("raters", raters, len(table))
+        raise
+
+
+def _looked_up(table: Tensor, labels: Tensor, raters: Tensor | None) -> Tensor:
     if table.ndim == 2:
         return table[labels]
     return table[0, labels] if raters is None else table[raters.long(), labels]
+
+
+def _check_kind(argument: str, numbers: Tensor) -> None:
+    """Refuse what is no tensor of whole numbers; a look at the type costs nothing."""
+    if not isinstance(numbers, Tensor):
+        raise complain(argument, "be a tensor of whole numbers", type(numbers).__name__, "pass torch.as_tensor(...)")
+    if numbers.is_floating_point() or numbers.is_complex() or numbers.dtype == torch.bool:
+        advice = f"pass {argument}.long() if they are ranks"
+        raise complain(argument, "be a tensor of whole numbers", numbers.dtype, advice)
+
+
+def _check_range(argument: str, numbers: Tensor, count: int) -> None:
+    wrong = numbers[(numbers < 0) | (numbers >= count)]
+    if len(wrong):
+        raise complain(argument, f"hold whole numbers from 0 to {count - 1}", wrong[0].item())
+
+
+_CHECKED = WeakIdKeyDictionary()
+"""Noise matrices that were checked, as long as they live."""
+
+
+def _checked_noise(noise_matrix: Tensor, n_classes: int) -> Tensor:
+    """The noise matrices, their entries checked when the tensor is first seen, unless they are learned themselves."""
+    if not isinstance(noise_matrix, Tensor):
+        advice = "pass torch.as_tensor(noise_matrix), built once outside of the loop"
+        raise complain("noise_matrix", "be a tensor", type(noise_matrix).__name__, advice)
+    if noise_matrix.ndim not in (2, 3) or tuple(noise_matrix.shape[-2:]) != (n_classes, n_classes):
+        rule = f"be {n_classes} x {n_classes}, as {n_classes - 1} logits are of {n_classes} grades"
+        raise complain("noise_matrix", rule, f"shape {tuple(noise_matrix.shape)}")
+    if torch.compiler.is_compiling() or noise_matrix.requires_grad or noise_matrix in _CHECKED:
+        return noise_matrix
+    tolerance = n_classes * torch.finfo(noise_matrix.dtype).eps if noise_matrix.is_floating_point() else 0.0
+    checked = [
+        as_noise_matrix(matrix, tolerance=tolerance)
+        for matrix in noise_matrix.detach().reshape(-1, n_classes, n_classes).cpu().double().numpy()
+    ]
+    if noise_matrix.ndim == 2 and (doubts := Noise.of(checked[0] / checked[0].sum(axis=1, keepdims=True)).doubt_text):
+        warn_caller(f"the noise matrix is in doubt: {doubts}")
+    _CHECKED[noise_matrix] = True
+    return noise_matrix
 
 
 def _log_size_and_width(logits: Tensor) -> tuple[Tensor, Tensor]:
