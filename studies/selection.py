@@ -95,8 +95,8 @@ def chosen(data: OrdinalDataset, noise_matrix: NDArray[np.float64], repeat: int)
     errors = np.array([mean_absolute_error(data.labels[test], model.predict(data.features[test])) for model in models])
     rulers = {
         "raw": (scorer("mean_absolute_error"), recorded),
-        "corrected, matrix estimated": (scorer("mean_absolute_error", noise_matrix=estimated), recorded),
-        "corrected, matrix known": (scorer("mean_absolute_error", noise_matrix=noise_matrix), recorded),
+        "corrected, matrix estimated": (scorer("mean_absolute_error", noise=estimated), recorded),
+        "corrected, matrix known": (scorer("mean_absolute_error", noise=noise_matrix), recorded),
         "clean validation": (scorer("mean_absolute_error"), data.labels),
     }
     picks = {

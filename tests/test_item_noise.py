@@ -105,7 +105,7 @@ def test_labels_are_drawn_from_the_matrix_of_their_own_row() -> None:
         np.testing.assert_allclose(shares, matrices[start, true[start]], atol=0.014)
     same = corrupt(true, np.broadcast_to(matrices[0], matrices.shape), random_state=1)
     np.testing.assert_array_equal(same, corrupt(true, matrices[0], random_state=1))
-    with pytest.raises(ValueError, match=r"noise_matrix must be as long as labels \(2\), got 3"):
+    with pytest.raises(ValueError, match=r"noise must be as long as labels \(2\), got 3"):
         corrupt([0, 1], matrices[:3])
 
 

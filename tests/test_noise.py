@@ -136,7 +136,7 @@ BAD_MATRICES = [
     ([[1.0]], r"noise_matrix must have at least 2 classes, got shape \(1, 1\)"),
     ([], r"noise_matrix must have 2 dimension\(s\), got shape \(0,\)"),
     (np.zeros((0, 0)), r"noise_matrix must not be empty, got shape \(0, 0\)"),
-    ("high", r"noise_matrix must be an array of numbers, got str"),
+    ("high", r"noise_matrix must be an array of numbers, got str|noise must be known here.*got 'high'"),
 ]
 
 

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import wraps
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
@@ -42,6 +43,22 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn_explicit(
         message, category, place.file, place.line, place.names.get("__name__", "<unknown>"), registry
     )  # fmt: skip
+
+
+def renamed(**new_names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A decorator: keyword arguments under their former names still work in this release, with a warning."""
+
+    def keeping(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            for old in new_names.keys() & kwargs.keys():
+                warn_caller(f"{old}= is called {new_names[old]}= now, and will go with the next release", FutureWarning)
+                kwargs[new_names[old]] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return call
+
+    return keeping
 
 
 def for_caller(function: Callable[P, R]) -> Callable[P, R]:

@@ -104,9 +104,9 @@ def _scores(contestant: Contestant, model: Any, grades: Ints, problem: Problem) 
 def _errors(problem: Problem, predicted: Ints) -> dict[str, float]:
     grades = np.arange(problem.n_classes).tolist()
     return {
-        "mean_absolute_error": mean_absolute_error(problem.test_labels, predicted, labels=grades),
-        "zero_one_loss": zero_one_loss(problem.test_labels, predicted, labels=grades),
-        "quadratic_weighted_kappa": quadratic_weighted_kappa(problem.test_labels, predicted, labels=grades),
+        "mean_absolute_error": mean_absolute_error(problem.test_labels, predicted, classes=grades),
+        "zero_one_loss": zero_one_loss(problem.test_labels, predicted, classes=grades),
+        "quadratic_weighted_kappa": quadratic_weighted_kappa(problem.test_labels, predicted, classes=grades),
     }
 
 

@@ -66,6 +66,7 @@ def held_out(data: OrdinalDataset, recorded: np.ndarray, *, shuffled: bool) -> F
     return cross_val_predict(model, data.features, recorded, cv=folds, method="predict_proba")
 
 
+@pytest.mark.filterwarnings("ignore::ordinoise.estimation.IdentifiabilityWarning")
 @pytest.mark.parametrize("seed", [0, 1])
 def test_folds_in_the_order_of_true_grades_do_not_turn_the_ranking_round(seed: int) -> None:
     data = synthetic(400, random_state=seed)  # in the order of the true grades

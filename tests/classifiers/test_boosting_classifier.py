@@ -317,7 +317,7 @@ def test_pipeline_grid_search_and_cross_validation() -> None:
     search = GridSearchCV(
         pipeline,
         {"ordinalboostingclassifier__n_estimators": [1, 30]},
-        scoring=scorer("mean_absolute_error", noise_matrix=noise),
+        scoring=scorer("mean_absolute_error", noise=noise),
     ).fit(X, noisy)
     assert search.best_params_ == {"ordinalboostingclassifier__n_estimators": 30}
     assert cross_val_predict(OrdinalBoostingClassifier(**FAST), X, noisy, method="predict_proba").shape == (len(X), 4)

@@ -282,7 +282,7 @@ def test_pipeline_grid_search_and_cross_validation() -> None:
     noisy = corrupt(Y, noise, 0)
     pipeline = make_pipeline(StandardScaler(), OrdinalMLPClassifier(noise=noise, **FAST))
     search = GridSearchCV(
-        pipeline, {"ordinalmlpclassifier__max_iter": [1, 30]}, scoring=scorer("mean_absolute_error", noise_matrix=noise)
+        pipeline, {"ordinalmlpclassifier__max_iter": [1, 30]}, scoring=scorer("mean_absolute_error", noise=noise)
     ).fit(X, noisy)
     assert search.best_params_ == {"ordinalmlpclassifier__max_iter": 30}
     out_of_fold = cross_val_predict(OrdinalMLPClassifier(**FAST), X, noisy, method="predict_proba")
@@ -318,6 +318,7 @@ def test_divergence_is_a_sentence() -> None:
         OrdinalMLPClassifier(**settings).fit(X * 1e30, Y)
 
 
+@pytest.mark.filterwarnings("ignore:the noise matrix is in doubt")
 def test_hard_noise_is_warned_of() -> None:
     with pytest.warns(UserWarning, match="correction='unbiased' with 100 samples often does worse"):
         OrdinalMLPClassifier(noise=ASYMMETRIC, correction="unbiased", **FAST).fit(X[:100], Y[:100])

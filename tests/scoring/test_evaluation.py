@@ -158,7 +158,7 @@ def test_named_grades_give_what_their_ranks_give(sample: tuple[Floats, Ints, Int
     names = np.array(["poor", "fair", "good"])
     by_rank = evaluate(LogisticRegression().fit(X, recorded), X, recorded, MATRIX)
     named = LogisticRegression().fit(X, names[recorded])
-    by_name = evaluate(named, X, names[recorded], MATRIX, labels=names)
+    by_name = evaluate(named, X, names[recorded], MATRIX, classes=names)
     for name in by_rank.scores:
         assert by_name[name].value == pytest.approx(by_rank[name].value, nan_ok=True)
         assert by_name[name].observed == pytest.approx(by_rank[name].observed)
@@ -168,7 +168,7 @@ def test_our_classifiers_state_the_order_themselves(sample: tuple[Floats, Ints, 
     X, _, recorded = sample
     names = np.array(["poor", "fair", "good"])
     model = OrdinalMLPClassifier(classes=names, max_iter=3, random_state=0).fit(X, names[recorded])
-    stated = evaluate(model, X, names[recorded], MATRIX, labels=names)
+    stated = evaluate(model, X, names[recorded], MATRIX, classes=names)
     assert evaluate(model, X, names[recorded], MATRIX).to_dict() == stated.to_dict()
 
 
@@ -176,7 +176,7 @@ def test_a_class_that_the_model_never_saw_gets_no_probability(sample: tuple[Floa
     X, _, recorded = sample
     low = recorded < 2
     model = LogisticRegression().fit(X[low], recorded[low])
-    found = evaluate(model, X, recorded, MATRIX, labels=[0, 1, 2])["ranked_probability_score"]
+    found = evaluate(model, X, recorded, MATRIX, classes=[0, 1, 2])["ranked_probability_score"]
     padded = np.column_stack([model.predict_proba(X), np.zeros(len(X))])
     assert found == noise_corrected_ranked_probability_score(recorded, padded, MATRIX)
 
@@ -209,7 +209,7 @@ NAMED = DummyClassifier().fit(X, ["a", "b", "c", "b"])
     ("call", "sentence"),
     [
         (lambda: evaluate(object(), X, Y, MATRIX), r"model must be a fitted classifier with classes_, got object"),
-        (lambda: evaluate(NAMED, X, ["a", "b", "c", "b"], MATRIX), r"labels must be the grades in order if the model's classes are text"),
+        (lambda: evaluate(NAMED, X, ["a", "b", "c", "b"], MATRIX), r"classes must be the grades in order if the model's classes are text"),
         (lambda: evaluate(GUESS, X, Y, np.eye(2)), r"noise_matrix must be 3 x 3, one row per class, got shape \(2, 2\)"),
         (lambda: evaluate(GUESS, X, Y, OrdinalMLPClassifier()), r"noise must be a matrix or a fitted estimator, got OrdinalMLPClassifier before fit"),
         (lambda: evaluate(GUESS, X, Y), r"noise must be given if the model has no noise_, got DummyClassifier"),

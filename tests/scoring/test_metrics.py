@@ -72,8 +72,8 @@ def test_ranked_probability_score_of_certain_predictions_is_the_mean_absolute_er
 def test_labels_give_the_order_of_strings() -> None:
     order = ["low", "medium", "high"]
     true, predicted = ["low", "high", "medium"], ["high", "high", "low"]
-    assert metrics.mean_absolute_error(true, predicted, labels=order) == pytest.approx(1.0)
-    assert metrics.mean_absolute_error([1, 5, 3], [5, 5, 1], labels=[1, 3, 5]) == pytest.approx(1.0)
+    assert metrics.mean_absolute_error(true, predicted, classes=order) == pytest.approx(1.0)
+    assert metrics.mean_absolute_error([1, 5, 3], [5, 5, 1], classes=[1, 3, 5]) == pytest.approx(1.0)
     assert metrics.mean_absolute_error([1, 5, 3], [5, 5, 1]) == pytest.approx(2.0)
 
 
@@ -162,7 +162,7 @@ def test_scorers_work_in_grid_search(metric: str) -> None:
     X = rng.normal(size=(150, 2))
     y = np.digitize(X[:, 0], [-1, 0, 1])
     matrix = adjacent(4, up=0.15, down=0.05)
-    scoring = metrics.scorer(metric, noise_matrix=matrix)
+    scoring = metrics.scorer(metric, noise=matrix)
     search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 10.0]}, scoring=scoring).fit(X, corrupt(y, matrix, 0))
     assert search.best_params_ == {"C": 10.0}
     plain = cross_val_score(LogisticRegression(), X, y, scoring=metrics.scorer(metric))
@@ -173,7 +173,7 @@ def test_scorers_read_named_grades() -> None:
     X = np.array([[0.0], [0.1], [1.0], [1.1], [2.0], [2.1]] * 5)
     y = np.array(["low", "low", "mid", "mid", "top", "top"] * 5)
     model = LogisticRegression(C=100).fit(X, y)
-    score = metrics.scorer("mean_absolute_error", labels=["low", "mid", "top"], noise_matrix=np.eye(3))
+    score = metrics.scorer("mean_absolute_error", classes=["low", "mid", "top"], noise=np.eye(3))
     assert score(model, X, y) == 0
 
 
@@ -182,16 +182,16 @@ def test_scorers_read_named_grades() -> None:
     [
         (lambda: metrics.mean_absolute_error([0, 1], [0]), r"y_pred must be as long as y_true \(2\), got 1"),
         (lambda: metrics.mean_absolute_error([], []), r"y_true must not be empty"),
-        (lambda: metrics.mean_absolute_error([], [], labels=[1, 2]), r"y_true must not be empty"),
-        (lambda: metrics.mean_absolute_error(["a"], ["b"]), r"got 'a'; pass labels="),
+        (lambda: metrics.mean_absolute_error([], [], classes=[1, 2]), r"y_true must not be empty"),
+        (lambda: metrics.mean_absolute_error(["a"], ["b"]), r"got 'a'; pass classes="),
         (lambda: metrics.mean_absolute_error([0.5], [1]), r"y_true must hold whole numbers, got 0.5"),
-        (lambda: metrics.zero_one_loss(["c"], ["a"], labels=["a", "b"]), r"y_true must hold only the labels \['a', 'b'\], got 'c'"),
+        (lambda: metrics.zero_one_loss(["c"], ["a"], classes=["a", "b"]), r"y_true must hold only the labels \['a', 'b'\], got 'c'"),
         (lambda: metrics.ranked_probability_score([0], [[0.5, 0.6]]), r"y_proba rows must be non-negative and sum to 1"),
         (lambda: metrics.noise_corrected("mae", [0], [0], np.eye(2)), r"metric must be one of .*, got 'mae'"),
         (lambda: metrics.noise_corrected("zero_one_loss", [0, 2], [0, 1], np.eye(2)), r"noisy_labels must hold whole numbers from 0 to 1, got 2 at 1"),
-        (lambda: metrics.noise_corrected("zero_one_loss", [0], [1], np.full((2, 2), 0.5)), r"noise_matrix must be invertible"),
+        (lambda: metrics.noise_corrected("zero_one_loss", [0], [1], np.full((2, 2), 0.5)), r"noise_matrix must have rows that differ"),
         (lambda: metrics.noise_corrected("zero_one_loss", [0], [1], np.eye(2), confidence=0), r"confidence must be above 0"),
-        (lambda: metrics.noise_corrected("zero_one_loss", ["a"], ["a"], np.eye(2), labels=["a"]), r"labels must name all 2 classes, got 1"),
+        (lambda: metrics.noise_corrected("zero_one_loss", ["a"], ["a"], np.eye(2), classes=["a"]), r"classes must name all 2 grades, got 1"),
         (lambda: metrics.zero_one_loss([0, 1], [0, 1], sample_weight=[-1, 1]), r"sample_weight must be non-negative"),
     ],
 )  # fmt: skip

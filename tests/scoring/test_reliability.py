@@ -102,11 +102,11 @@ def test_a_bin_of_one_row_has_a_finite_error() -> None:
     ("call", "sentence"),
     [
         (lambda: reliability_curve([[0.5, 0.6]], [0], np.eye(2)), r"probabilities rows must be non-negative and sum to 1"),
-        (lambda: reliability_curve([[0.5, 0.5]], [0], np.eye(3)), r"probabilities must have 3 columns, one per class, got 2"),
+        (lambda: reliability_curve([[0.5, 0.5]], [0], np.eye(3)), r"noise_matrix must be 2 x 2, one row per class"),
         (lambda: reliability_curve([[0.5, 0.5]], [2], np.eye(2)), r"recorded must hold whole numbers from 0 to 1, got 2"),
         (lambda: reliability_curve([[0.5, 0.5]], [0, 1], np.eye(2)), r"recorded must be as long as probabilities \(1\), got 2"),
         (lambda: reliability_curve([[0.5, 0.5]], [0], np.eye(2), 0), r"n_bins must be a whole number of at least 1"),
-        (lambda: reliability_curve([[0.5, 0.5]], [0], np.full((2, 2), 0.5)), r"noise_matrix must be invertible"),
+        (lambda: reliability_curve([[0.5, 0.5]], [0], np.full((2, 2), 0.5)), r"noise_matrix must have rows that differ"),
     ],
     ids=["sums", "columns", "label", "length", "bins", "singular"],
 )  # fmt: skip

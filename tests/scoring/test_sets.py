@@ -209,7 +209,7 @@ EVEN: Any = [[0.5, 0.5]]
         (lambda: calibrate_sets([[0.5, 0.6]], [0], np.eye(2)), r"probabilities rows must be non-negative and sum to 1"),
         (lambda: calibrate_sets(EVEN, [2], np.eye(2)), r"recorded must hold whole numbers from 0 to 1, got 2"),
         (lambda: calibrate_sets(EVEN, [0, 1], np.eye(2)), r"recorded must be as long as probabilities \(1\), got 2"),
-        (lambda: calibrate_sets(EVEN, [0], np.full((2, 2), 0.5)), r"noise_matrix must be invertible"),
+        (lambda: calibrate_sets(EVEN, [0], np.full((2, 2), 0.5)), r"noise_matrix must have rows that differ, got 2 equal rows"),
         (lambda: calibrate_sets(EVEN, [0], np.stack([np.eye(2)] * 2)), r"raters must name the rater of each sample when noise holds one matrix per rater"),
         (lambda: calibrate_sets(EVEN, [0], np.eye(2), raters=[1]), r"noise must hold one matrix per rater when raters are given"),
         (lambda: prediction_sets(EVEN, calibrate_sets(EVEN, [0], np.eye(2)), 0), r"confidence must be above 0"),

@@ -238,8 +238,6 @@ def issues_from_probabilities(
     ordered = _grades(y, classes, n_columns)
     checked = as_probabilities("probabilities", table, n_columns, ordered.tolist()).clip(min=0)
     record = Noise.of(None if estimates else noise, n_columns).average
-    if record.source == "given" and not isinstance(noise, Noise):  # of a record it was warned before
-        warn_of_doubts(record)
     recorded = ranks_of("y", y, ordered)
     as_same_length("y", len(recorded), "probabilities", len(checked))
     known = None if trusted is None else trusted_ranks(trusted, ordered, len(recorded))
@@ -255,6 +253,8 @@ def issues_from_probabilities(
             checked = np.tile(_shares(recorded, record.n_classes), (len(recorded), 1))
     if is_believed(record):
         _refuse_impossible(recorded, record.matrix, ordered)
+    if record.source == "given" and not isinstance(noise, Noise):  # of a record it was warned before
+        warn_of_doubts(record)
     model = PosteriorModel.fitted(record, checked, recorded, of=of, calibrate=calibrate, verified=known)
     after = model.of(checked, recorded, known)
     # Of a verified row what it was before anybody looked: the count compares verdicts with it.

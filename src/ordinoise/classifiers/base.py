@@ -38,7 +38,15 @@ if TYPE_CHECKING:
     from ordinoise.export import Graph
 
 
+MOST_GRADES = 50  # as in files
 SMALLEST_PROBABILITY = 1e-300  # its logarithm is finite
+
+
+def _are_half_grades(column: NDArray[Any]) -> bool:
+    """Whether numbers with fractions, such as half stars, are few enough to be grades."""
+    if column.dtype.kind != "f" or column.ndim != 1:
+        return False
+    return bool(len(np.unique(column)) <= min(MOST_GRADES, len(column) // 2))
 
 
 class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
@@ -313,7 +321,8 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             raise complain("y", "not hold NaN or infinity", f"{column[~np.isfinite(column)][0]}")
         as_known_kind("y", column)
         refuse_recoded(column, self._labels_outside, classes)
-        check_classification_targets(column)
+        if not _are_half_grades(column):
+            check_classification_targets(column)
         y = column if getattr(y, "ndim", 1) == 2 else y  # it was warned of once
         ordered = ordered_classes(y, classes)
         if len(ordered) < 2:

@@ -5,11 +5,11 @@ Everywhere in ordinoise ``noise_matrix[true, recorded]``: a row is a true label,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ordinoise._validation import (
     Floats,
@@ -21,10 +21,11 @@ from ordinoise._validation import (
     as_noise_matrix,
     as_number,
     as_probabilities,
+    as_ranks,
     as_same_length,
     complain,
 )
-from ordinoise._warning import warn_caller
+from ordinoise._warning import renamed, warn_caller
 
 SINGULAR_CONDITION = 1e12
 """At it an inverse keeps about four of the 16 digits of a float64."""
@@ -151,39 +152,57 @@ def from_cleanlab(matrix: ArrayLike) -> Floats:
     return as_noise_matrix(as_floats("matrix", matrix, 2).T).copy()
 
 
-def corrupt(labels: ArrayLike, noise_matrix: ArrayLike, random_state: Any = None) -> Ints:
+@renamed(noise_matrix="noise")
+def corrupt(
+    labels: ArrayLike, noise: Any, random_state: Any = None, *, classes: Sequence[Any] | NDArray[Any] | None = None
+) -> NDArray[Any]:
     """Labels as they might have been recorded: each drawn from its row of the noise matrix.
 
     Parameters
     ----------
     labels : array of shape (n_samples,)
-        True labels, 0..n_classes-1.
-    noise_matrix : array of shape (n_classes, n_classes) or (n_samples, n_classes, n_classes)
+        True labels: ranks 0..n_classes-1, or grades among `classes`.
+    noise : array or Noise of shape (n_classes, n_classes) or (n_samples, n_classes, n_classes)
         ``[true, recorded]``, one for all labels or one per label, as :mod:`ordinoise.noise.items` makes them.
     random_state : int, Generator, RandomState or None
         A whole number stands for a stream of its own: data that `numpy.random.default_rng` drew with the same number
         say nothing about which labels are wrong.
+    classes : sequence, optional
+        The grades from lowest to highest.
+
+    Returns
+    -------
+    recorded : array of shape (n_samples,)
+        Ranks, or grades among `classes`.
 
     Examples
     --------
     >>> corrupt([0, 1, 2, 2], adjacent(3, up=1.0, down=0.0), random_state=0)
     array([1, 2, 2, 2])
     """
-    if np.ndim(noise_matrix) == 3:
-        stack = as_floats("noise_matrix", noise_matrix, 3)
-        true = as_labels("labels", labels, stack.shape[1])
-        as_same_length("noise_matrix", len(stack), "labels", len(true))
-        rows = stack[np.arange(len(true)), true]
-        as_probabilities("noise_matrix", rows)
+    given = noise.matrices if getattr(noise, "per", "") == "row" else getattr(noise, "matrix", noise)
+    matrices = as_floats("noise", given, 3) if np.ndim(given) == 3 else as_noise_matrix(given)
+    n_classes = matrices.shape[-1]
+    grades = np.arange(n_classes) if classes is None else np.asarray(classes)
+    as_same_length("classes", len(grades), "the rows of the noise matrix", n_classes)
+    true = _true_ranks(labels, n_classes) if classes is None else as_ranks("labels", labels, grades)
+    if matrices.ndim == 3:
+        as_same_length("noise", len(matrices), "labels", len(true))
+        rows = as_probabilities("noise", matrices[np.arange(len(true)), true])
     else:
-        matrix = as_noise_matrix(noise_matrix)
-        true = as_labels("labels", labels, len(matrix))
-        rows = matrix[true]
+        rows = matrices[true]
     draws = _generator(random_state).random(len(true))
     recorded = (draws[:, None] >= rows.cumsum(axis=1)[:, :-1]).sum(axis=1)
     # A draw of 0.999... must not pass the last edge, which rounding can leave below one.
     last_possible = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)
-    return np.minimum(recorded, last_possible)
+    return np.asarray(grades[np.minimum(recorded, last_possible)])
+
+
+def _true_ranks(labels: ArrayLike, n_classes: int) -> Ints:
+    try:
+        return as_labels("labels", labels, n_classes)
+    except ValueError as error:
+        raise ValueError(f"{error}; pass classes=, the grades in order, if they are others") from None
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -190,6 +190,9 @@ class Noise:
             return cls(as_noise_matrix(noise.noise_matrix_), source="estimated", method=type(noise).__name__)
         if hasattr(noise, "fit"):
             raise complain("noise", "be a matrix or a fitted estimator", f"{type(noise).__name__} before fit")
+        if isinstance(noise, str):
+            advice = "estimate it first, such as by issues_from_probabilities(probabilities, y).noise"
+            raise complain("noise", "be known here: a matrix, Noise or fitted estimator", repr(noise), advice)
         if isinstance(noise, Mapping):
             return cls.from_dict(noise) if {"matrices", "source"} <= set(noise) else cls._of_raters(noise, n_classes)
         if np.ndim(noise) == 3:

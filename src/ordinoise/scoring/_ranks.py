@@ -14,18 +14,18 @@ Labels = Sequence[object] | NDArray[np.generic] | None
 LARGEST_WHOLE = 2.0**53  # beyond it a float64 cannot tell whole numbers apart
 
 
-def paired_ranks(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels) -> tuple[Ints, Ints, int]:
+def paired_ranks(y_true: ArrayLike, y_pred: ArrayLike, classes: Labels) -> tuple[Ints, Ints, int]:
     """Both gradings as ranks, and the number of grades."""
-    if labels is not None:
-        true, predicted = as_ranks("y_true", y_true, labels), as_ranks("y_pred", y_pred, labels)
-        n_classes = len(np.asarray(labels))
+    if classes is not None:
+        true, predicted = as_ranks("y_true", y_true, classes), as_ranks("y_pred", y_pred, classes)
+        n_classes = len(np.asarray(classes))
     else:
         both = [_as_integers("y_true", y_true), _as_integers("y_pred", y_pred)]
         lowest = min(values.min() for values in both)
         true, predicted = (values - lowest for values in both)
         n_classes = int(max(true.max(), predicted.max())) + 1
         if n_classes > MOST_CLASSES:
-            advice = "pass labels=, the grades in order, if they are far apart"
+            advice = "pass classes=, the grades in order, if they are far apart"
             raise complain("y_true and y_pred", f"span at most {MOST_CLASSES} grades", n_classes, advice)
     as_same_length("y_pred", len(predicted), "y_true", len(true))
     return true, predicted, n_classes
@@ -41,7 +41,7 @@ def _refuse_text(argument: str, values: ArrayLike) -> None:
         return
     text = next((value for value in items.ravel().tolist() if isinstance(value, (str, bytes))), None)
     if text is not None:
-        raise complain(argument, "hold whole numbers", repr(text), "pass labels=, the grades in order")
+        raise complain(argument, "hold whole numbers", repr(text), "pass classes=, the grades in order")
 
 
 def _as_integers(argument: str, values: ArrayLike) -> Ints:
@@ -54,14 +54,17 @@ def _as_integers(argument: str, values: ArrayLike) -> Ints:
     return numbers.astype(np.int64)
 
 
-def ranks_among(argument: str, values: ArrayLike, labels: Labels, n_classes: int) -> Ints:
-    """Ranks 0..n_classes-1: positions in `labels`, or without `labels` the values themselves."""
-    if labels is None:
+def ranks_among(argument: str, values: ArrayLike, classes: Labels, n_classes: int) -> Ints:
+    """Ranks 0..n_classes-1: positions in `classes`, or without `classes` the values themselves."""
+    if classes is None:
         _refuse_text(argument, values)
-        return as_labels(argument, values, n_classes)
-    ranks = as_ranks(argument, values, labels)
-    if len(labels) != n_classes:
-        raise complain("labels", f"name all {n_classes} classes", len(labels))
+        try:
+            return as_labels(argument, values, n_classes)
+        except ValueError as error:
+            raise ValueError(f"{error}; pass classes=, the grades in order, if they are others") from None
+    ranks = as_ranks(argument, values, classes)
+    if len(classes) != n_classes:
+        raise complain("classes", f"name all {n_classes} grades", len(classes))
     if len(ranks) == 0:
         raise complain(argument, "not be empty", "no labels")
     return ranks

@@ -8,6 +8,7 @@ labels, which is that of the true labels times the noise matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +16,14 @@ from numpy.typing import ArrayLike
 from ordinoise._validation import (
     Floats,
     as_floats,
-    as_labels,
-    as_noise_matrix,
     as_probabilities,
     as_same_length,
     as_weights,
 )
+from ordinoise._warning import renamed
 from ordinoise.levels import class_probabilities, exceedance
+from ordinoise.noise import Noise
+from ordinoise.scoring._ranks import Labels, ranks_among
 
 __all__ = ["Scaling", "fit_scaling"]
 
@@ -52,8 +54,14 @@ class Scaling:
         return class_probabilities(self.sharpness * logits + self.shift)
 
 
+@renamed(noise_matrix="noise")
 def fit_scaling(
-    probabilities: ArrayLike, recorded: ArrayLike, noise_matrix: ArrayLike, *, sample_weight: ArrayLike | None = None
+    probabilities: ArrayLike,
+    recorded: ArrayLike,
+    noise: Any,
+    *,
+    classes: Labels = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Scaling:
     """The scaling under which probabilities of the true label explain the recorded labels best.
 
@@ -61,10 +69,12 @@ def fit_scaling(
     ----------
     probabilities : array of shape (n_samples, n_classes)
         Of each true grade, lowest first, made without looking at `recorded`.
-    recorded : array of shape (n_samples,)
-        Labels 0..n_classes-1 as recorded.
-    noise_matrix : array of shape (n_classes, n_classes)
-        ``noise_matrix[true, recorded]``; it needs no inverse.
+    recorded : column of shape (n_samples,)
+        Labels as recorded.
+    noise : None, array, mapping, Noise, or fitted estimator or classifier
+        Noise of the labels; it needs no inverse. For several raters the average matrix is used.
+    classes : sequence, optional
+        The grades from lowest to highest; by default labels are ranks 0..n_classes-1.
     sample_weight : array of shape (n_samples,), optional
         Weights of the samples.
 
@@ -80,9 +90,9 @@ def fit_scaling(
     """
     from scipy.optimize import minimize
 
-    matrix = as_noise_matrix(noise_matrix)
-    logits = _exceedance_logits(as_probabilities("probabilities", probabilities, len(matrix)))
-    labels = as_labels("recorded", recorded, len(matrix))
+    table = as_probabilities("probabilities", probabilities, classes=classes)
+    matrix, logits = Noise.of(noise, table.shape[1]).average.believed.matrix, _exceedance_logits(table)
+    labels = ranks_among("recorded", recorded, classes, len(matrix))
     as_same_length("recorded", len(labels), "probabilities", len(logits))
     rows, likelihood = as_weights(sample_weight, len(labels)) * len(labels), matrix[:, labels].T
     gains = np.diff(likelihood, axis=1)

@@ -16,20 +16,20 @@ from ordinoise._validation import (
     Floats,
     Ints,
     as_choice,
-    as_labels,
     as_number,
     as_probabilities,
     as_same_length,
     as_weights,
     complain,
 )
+from ordinoise._warning import renamed
 from ordinoise.crossfit import with_every_class
 from ordinoise.decisions import decide
-from ordinoise.estimate import normal_reach
 from ordinoise.estimation.resolution import needs_data, resolve_noise
 from ordinoise.labels import as_groups, ordered_classes, ranks_of
 from ordinoise.noise import Noise
 from ordinoise.noise.matrices import SINGULAR_CONDITION
+from ordinoise.scoring._ranks import ranks_among
 from ordinoise.scoring.metrics import (
     METRICS,
     CorrectedScore,
@@ -38,6 +38,8 @@ from ordinoise.scoring.metrics import (
     noise_corrected_ranked_probability_score,
     possible_range,
     ranked_probability_costs,
+    usable_replicates,
+    with_matrix_variance,
 )
 
 RANKED_PROBABILITY = "ranked_probability_score"
@@ -104,6 +106,7 @@ class Evaluation:
         return f"{self.n_samples} recorded labels; noise matrix {exact}"
 
 
+@renamed(labels="classes")
 def evaluate(
     model: Any,
     X: Any,
@@ -111,7 +114,7 @@ def evaluate(
     noise: Any = "model",
     *,
     metrics: Sequence[str] | None = None,
-    labels: Sequence[Any] | NDArray[Any] | None = None,
+    classes: Sequence[Any] | NDArray[Any] | None = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
     groups: Any = None,
@@ -132,7 +135,7 @@ def evaluate(
     metrics : sequence of str, optional
         Names from :data:`ordinoise.scoring.metrics.METRICS`, ``"ranked_probability_score"`` and
         ``"kendall_tau"``; by default all that the model allows.
-    labels : sequence, optional
+    classes : sequence, optional
         The grades in order; needed if the model is not one of ours and its classes are text.
     sample_weight : array of shape (n_samples,), optional
         Weights of the samples; Kendall's tau ignores them.
@@ -160,7 +163,7 @@ def evaluate(
     >>> bool(score.low < clean < score.high < score.observed)
     True
     """
-    order = _order(model, labels, y)
+    order = _order(model, classes, y)
     names = _metric_names(metrics, model, hasattr(model, "predict_proba"))
     recorded = ranks_of("y", y, order)
     predictions = _predictions_of(model, X, order)
@@ -189,6 +192,7 @@ def evaluate_probabilities(
     *,
     decision: str | ArrayLike = "median",
     metrics: Sequence[str] | None = None,
+    classes: Sequence[Any] | NDArray[Any] | None = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
     groups: Any = None,
@@ -199,17 +203,19 @@ def evaluate_probabilities(
     ----------
     probabilities : array of shape (n_samples, n_classes)
         Of each true class, by a model that did not see the sample.
-    recorded : int array of shape (n_samples,)
-        Recorded labels as ranks 0..n_classes-1.
+    recorded : column of shape (n_samples,)
+        Recorded labels: ranks 0..n_classes-1, or grades among `classes`.
     noise : None, array, mapping, Noise, or fitted estimator or classifier
         Noise of the labels.
     metrics, sample_weight, confidence, groups
         As in :func:`evaluate`.
+    classes : sequence, optional
+        The grades from lowest to highest, one per column.
     decision : {"median", "mode", "mean"} or array of shape (n_classes, n_classes), default="median"
         How a class is predicted from the probabilities.
     """
-    table = as_probabilities("probabilities", probabilities)
-    labels = as_labels("recorded", recorded, table.shape[1])
+    table = as_probabilities("probabilities", probabilities, classes=classes)
+    labels = ranks_among("recorded", recorded, classes, table.shape[1])
     as_same_length("recorded", len(labels), "probabilities", len(table))
     predictions = _Predictions(decide(table, decision), lambda: table)
     names = _metric_names(metrics, None, True)
@@ -228,7 +234,7 @@ def _evaluation(
 ) -> Evaluation:
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)
     comparison = _Comparison(recorded, predictions, sample_weight, confidence, groups)
-    usable = noise.replicates[np.linalg.cond(noise.replicates) < SINGULAR_CONDITION]
+    usable = usable_replicates(noise)
     if noise.source == "too few rows":
         scores = comparison.scores(names, noise)
         unknown = dict.fromkeys(("value", "standard_error", "low", "high"), np.nan)
@@ -298,9 +304,9 @@ class _Comparison:
         """All scores under one noise; its replicates widen the intervals."""
         found = {name: self.score(name, noise.matrix) for name in names}
         if len(noise.replicates):
-            usable = noise.replicates[np.linalg.cond(noise.replicates) < SINGULAR_CONDITION]
+            usable = usable_replicates(noise)
             correctable = [name for name in names if name != KENDALL]
-            found |= {name: _with_matrix_variance(found[name], self.values(name, usable)) for name in correctable}
+            found |= {name: with_matrix_variance(found[name], noise, self.values(name, usable)) for name in correctable}
         return found
 
     def score(self, name: str, matrix: Floats) -> CorrectedScore:
@@ -330,14 +336,6 @@ class _Comparison:
         return np.array([METRICS[name].of_joint(inverse.T @ sums) for inverse in inverses])
 
 
-def _with_matrix_variance(score: CorrectedScore, replicated: Floats) -> CorrectedScore:
-    """The score with the variance of `replicated` added to its own."""
-    variance = float(replicated.var(ddof=1)) if len(replicated) > 1 else np.inf
-    standard_error = float(np.sqrt(score.standard_error**2 + variance))
-    reach = normal_reach(standard_error, score.confidence)
-    return replace(score, standard_error=standard_error, low=score.value - reach, high=score.value + reach)
-
-
 def _metric_names(metrics: Sequence[str] | None, model: Any, has_probabilities: bool) -> list[str]:
     known = [*METRICS, *([RANKED_PROBABILITY] if has_probabilities else []), KENDALL]
     if metrics is None:
@@ -351,17 +349,17 @@ def _metric_names(metrics: Sequence[str] | None, model: Any, has_probabilities: 
     return [as_choice("metrics", name, known) for name in metrics]
 
 
-def _order(model: Any, labels: Sequence[Any] | NDArray[Any] | None, y: Any) -> NDArray[Any]:
-    """The grades in order: `labels`, or the classes of the model if their order is certain."""
+def _order(model: Any, given: Sequence[Any] | NDArray[Any] | None, y: Any) -> NDArray[Any]:
+    """The grades in order: as given, or the classes of the model if their order is certain."""
     if not hasattr(model, "classes_"):
         raise complain("model", "be a fitted classifier with classes_", type(model).__name__)
-    if labels is not None:
-        return ordered_classes(y, labels)
+    if given is not None:
+        return ordered_classes(y, given)
     classes = np.asarray(model.classes_)
     if hasattr(model, "noise_"):  # one of ours: its classes are in order
         return classes
     if classes.dtype.kind in "OUST":
-        raise complain("labels", "be the grades in order if the model's classes are text", classes.tolist())
+        raise complain("classes", "be the grades in order if the model's classes are text", classes.tolist())
     return np.sort(classes)
 
 

@@ -4,14 +4,14 @@ A metric of predicted labels is a function of one small table, ``joint[true, pre
 multiplies that table by the transposed noise matrix, so the inverse gives the table, and with it every metric, of clean
 labels: :func:`noise_corrected`.
 
-Integer labels are ranks as they stand (a distance of 2 lies between 1 and 3); any others need ``labels=``, the
+Integer labels are ranks as they stand (a distance of 2 lies between 1 and 3); any others need ``classes=``, the
 grades in order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,11 +27,13 @@ from ordinoise._validation import (
     as_weights,
     complain,
 )
+from ordinoise._warning import renamed
 from ordinoise.clusters import standard_error
 from ordinoise.estimate import Estimate, normal_reach
 from ordinoise.labels import as_groups
 from ordinoise.levels import level_table
-from ordinoise.noise import correction_matrix
+from ordinoise.noise import Noise, correction_matrix
+from ordinoise.noise.matrices import SINGULAR_CONDITION
 from ordinoise.scoring._ranks import Labels, paired_ranks, ranks_among
 
 __all__ = [
@@ -133,65 +135,73 @@ def possible_range(metric: str, n_classes: int) -> tuple[float, float]:
 # Metrics as observed -----------------------------------------------------------------------------------
 
 
+@renamed(labels="classes")
 def mean_absolute_error(
-    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Mean number of grades between the true and the predicted label."""
-    return _joint_mean_absolute_error(_joint(y_true, y_pred, labels, sample_weight))
+    return _joint_mean_absolute_error(_joint(y_true, y_pred, classes, sample_weight))
 
 
+@renamed(labels="classes")
 def zero_one_loss(
-    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Share of samples whose predicted label is not the true one."""
-    return _joint_zero_one_loss(_joint(y_true, y_pred, labels, sample_weight))
+    return _joint_zero_one_loss(_joint(y_true, y_pred, classes, sample_weight))
 
 
+@renamed(labels="classes")
 def accuracy_off1_score(
-    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Share of samples predicted right or one grade off."""
-    return _joint_accuracy_off1(_joint(y_true, y_pred, labels, sample_weight))
+    return _joint_accuracy_off1(_joint(y_true, y_pred, classes, sample_weight))
 
 
+@renamed(labels="classes")
 def average_mean_absolute_error(
-    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Mean absolute error of each true class, averaged over the classes that occur: rare grades count in full."""
-    return _joint_average_mean_absolute_error(_joint(y_true, y_pred, labels, sample_weight))
+    return _joint_average_mean_absolute_error(_joint(y_true, y_pred, classes, sample_weight))
 
 
+@renamed(labels="classes")
 def linear_weighted_kappa(
-    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Agreement beyond chance, disagreements weighted by their distance."""
-    return _joint_linear_kappa(_joint(y_true, y_pred, labels, sample_weight))
+    return _joint_linear_kappa(_joint(y_true, y_pred, classes, sample_weight))
 
 
+@renamed(labels="classes")
 def quadratic_weighted_kappa(
-    y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Agreement beyond chance, disagreements weighted by the square of their distance."""
-    return _joint_quadratic_kappa(_joint(y_true, y_pred, labels, sample_weight))
+    return _joint_quadratic_kappa(_joint(y_true, y_pred, classes, sample_weight))
 
 
-def kendall_tau(y_true: ArrayLike, y_pred: ArrayLike, *, labels: Labels = None) -> float:
+@renamed(labels="classes")
+def kendall_tau(y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None) -> float:
     """Rank agreement of two gradings, ties corrected (Kendall's tau-b, by scipy); NaN if one of them is constant."""
     from scipy.stats import kendalltau
 
-    true, predicted, _ = paired_ranks(y_true, y_pred, labels)
+    true, predicted, _ = paired_ranks(y_true, y_pred, classes)
     return float(kendalltau(true, predicted).statistic)
 
 
+@renamed(labels="classes")
 def ranked_probability_score(
-    y_true: ArrayLike, y_proba: ArrayLike, *, labels: Labels = None, sample_weight: ArrayLike | None = None
+    y_true: ArrayLike, y_proba: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Mean squared distance between predicted and actual cumulative probabilities, summed over thresholds.
 
     `y_proba` has one column per class, in order; 0 is perfect. Labels 0..K-1 need no `labels`.
     """
-    probabilities = as_probabilities("y_proba", y_proba)
-    true = ranks_among("y_true", y_true, labels, probabilities.shape[1])
+    probabilities = as_probabilities("y_proba", y_proba, None, classes)
+    true = ranks_among("y_true", y_true, classes, probabilities.shape[1])
     as_same_length("y_proba", len(probabilities), "y_true", len(true))
     costs = ranked_probability_costs(probabilities)
     return float(as_weights(sample_weight, len(true)) @ costs[np.arange(len(true)), true])
@@ -224,13 +234,14 @@ class CorrectedScore(Estimate):
     observed: float
 
 
+@renamed(labels="classes", noise_matrix="noise")
 def noise_corrected(
     metric: str,
     noisy_labels: ArrayLike,
     y_pred: ArrayLike,
-    noise_matrix: ArrayLike,
+    noise: Any,
     *,
-    labels: Labels = None,
+    classes: Labels = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
     groups: Any = None,
@@ -243,9 +254,10 @@ def noise_corrected(
         A name from :data:`METRICS`.
     noisy_labels, y_pred : array of shape (n_samples,)
         Labels as recorded, and predictions made without looking at them.
-    noise_matrix : array of shape (n_classes, n_classes)
-        ``noise_matrix[true, recorded]``.
-    labels : sequence, optional
+    noise : None, array, mapping, Noise, or fitted estimator or classifier
+        Noise of the labels. Replicates widen the interval; one that is not believed (its `answer` is not "corrected")
+        corrects nothing. For several raters the average matrix is used.
+    classes : sequence, optional
         The grades in order, for labels other than 0..n_classes-1.
     groups : column of shape (n_samples,), optional
         Rows of one group (a patient, a query) are not independent, which widens the interval.
@@ -259,62 +271,66 @@ def noise_corrected(
     (0.25, 0.102)
     """
     of_joint = METRICS[as_choice("metric", metric, METRICS)].of_joint
-    correction = correction_matrix(noise_matrix)
-    recorded = ranks_among("noisy_labels", noisy_labels, labels, len(correction))
-    predicted = ranks_among("y_pred", y_pred, labels, len(correction))
+    record = _believed(noise, noisy_labels, classes)
+    correction = correction_matrix(record.matrix)
+    recorded = ranks_among("noisy_labels", noisy_labels, classes, len(correction))
+    predicted = ranks_among("y_pred", y_pred, classes, len(correction))
     as_same_length("y_pred", len(predicted), "noisy_labels", len(recorded))
     weights = as_weights(sample_weight, len(recorded))
     observed = _joint_table(recorded, predicted, weights, len(correction))
     # The clean table is correction.T @ observed. Delta method: to first order the score is a mean over samples of its
     # slope in the observed table, correction @ (slope in the clean table), at the sample's cell.
     slope = correction @ _slope(of_joint, correction.T @ observed)
-    return _with_interval(
+    score = _with_interval(
         of_joint(correction.T @ observed), slope[recorded, predicted], of_joint(observed), weights, confidence, groups
     )
+    inverses = np.linalg.inv(usable_replicates(record))
+    return with_matrix_variance(score, record, np.array([of_joint(inverse.T @ observed) for inverse in inverses]))
 
 
+@renamed(labels="classes", noise_matrix="noise")
 def noise_corrected_ranked_probability_score(
     noisy_labels: ArrayLike,
     y_proba: ArrayLike,
-    noise_matrix: ArrayLike,
+    noise: Any,
     *,
-    labels: Labels = None,
+    classes: Labels = None,
     sample_weight: ArrayLike | None = None,
     confidence: float = 0.95,
     groups: Any = None,
 ) -> CorrectedScore:
     """The ranked probability score on clean labels, estimated from noisy ones, with an interval."""
-    correction = correction_matrix(noise_matrix)
-    probabilities = as_probabilities("y_proba", y_proba, len(correction))
-    recorded = ranks_among("noisy_labels", noisy_labels, labels, len(correction))
+    record = _believed(noise, noisy_labels, classes)
+    correction = correction_matrix(record.matrix)
+    probabilities = as_probabilities("y_proba", y_proba, len(correction), classes)
+    recorded = ranks_among("noisy_labels", noisy_labels, classes, len(correction))
     as_same_length("y_proba", len(probabilities), "noisy_labels", len(recorded))
     weights = as_weights(sample_weight, len(recorded))
     costs = ranked_probability_costs(probabilities)
     corrected = (correction[recorded] * costs).sum(axis=1)
     observed = float(weights @ costs[np.arange(len(recorded)), recorded])
-    return _with_interval(float(weights @ corrected), corrected, observed, weights, confidence, groups)
+    score = _with_interval(float(weights @ corrected), corrected, observed, weights, confidence, groups)
+    inverses = np.linalg.inv(usable_replicates(record))
+    replicated = np.einsum("mik,ik,i->m", inverses[:, recorded], costs, weights)
+    return with_matrix_variance(score, record, replicated)
 
 
-def scorer(
-    metric: str, *, noise_matrix: ArrayLike | None = None, labels: Labels = None
-) -> Callable[[Any, Any, Any], float]:
+@renamed(labels="classes", noise_matrix="noise")
+def scorer(metric: str, *, noise: Any = None, classes: Labels = None) -> Callable[[Any, Any, Any], float]:
     """A scikit-learn scorer of `metric`, for ``GridSearchCV`` and friends; greater is better.
 
-    With a noise matrix it estimates the score on clean labels from noisy ones. `metric` is a
-    name from :data:`METRICS` or ``"ranked_probability_score"``.
+    With the noise of the labels, in any form that :func:`noise_corrected` takes, it estimates the score on clean labels
+    from noisy ones. `metric` is a name from :data:`METRICS` or ``"ranked_probability_score"``. `classes` are the grades
+    in order, by default those of the model if it is one of ours.
     """
-    from sklearn.metrics import make_scorer
+    from ordinoise.scoring.scorers import ordinal_scorer
 
     name = as_choice("metric", metric, [*METRICS, "ranked_probability_score"])
+    options = {"noise": noise} | ({} if classes is None else {"classes": classes})
     if name == "ranked_probability_score":
-        return make_scorer(
-            _score_probabilities, response_method="predict_proba", greater_is_better=False,
-            noise_matrix=noise_matrix, labels=labels,
-        )  # fmt: skip
-    return make_scorer(
-        _score_labels, greater_is_better=METRICS[name].greater_is_better,
-        metric=name, noise_matrix=noise_matrix, labels=labels,
-    )  # fmt: skip
+        return ordinal_scorer(_score_probabilities, "predict_proba", -1, options)
+    sign = 1 if METRICS[name].greater_is_better else -1
+    return ordinal_scorer(_score_labels, "predict", sign, options | {"metric": name})
 
 
 def _score_labels(
@@ -322,35 +338,35 @@ def _score_labels(
     y_pred: ArrayLike,
     *,
     metric: str,
-    noise_matrix: ArrayLike | None,
-    labels: Labels,
+    noise: Any,
+    classes: Labels = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    if noise_matrix is None:
-        return METRICS[metric].of_joint(_joint(y_true, y_pred, labels, sample_weight))
-    return noise_corrected(metric, y_true, y_pred, noise_matrix, labels=labels, sample_weight=sample_weight).value
+    if noise is None:
+        return METRICS[metric].of_joint(_joint(y_true, y_pred, classes, sample_weight))
+    return noise_corrected(metric, y_true, y_pred, noise, classes=classes, sample_weight=sample_weight).value
 
 
 def _score_probabilities(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     *,
-    noise_matrix: ArrayLike | None,
-    labels: Labels,
+    noise: Any,
+    classes: Labels = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    if noise_matrix is None:
-        return ranked_probability_score(y_true, y_proba, labels=labels, sample_weight=sample_weight)
+    if noise is None:
+        return ranked_probability_score(y_true, y_proba, classes=classes, sample_weight=sample_weight)
     return noise_corrected_ranked_probability_score(
-        y_true, y_proba, noise_matrix, labels=labels, sample_weight=sample_weight
+        y_true, y_proba, noise, classes=classes, sample_weight=sample_weight
     ).value
 
 
 # Tables and intervals ----------------------------------------------------------------------------------
 
 
-def _joint(y_true: ArrayLike, y_pred: ArrayLike, labels: Labels, sample_weight: ArrayLike | None) -> Floats:
-    true, predicted, n_classes = paired_ranks(y_true, y_pred, labels)
+def _joint(y_true: ArrayLike, y_pred: ArrayLike, classes: Labels, sample_weight: ArrayLike | None) -> Floats:
+    true, predicted, n_classes = paired_ranks(y_true, y_pred, classes)
     if len(true) == 0:
         raise complain("y_true", "not be empty", "no labels")
     return _joint_table(true, predicted, as_weights(sample_weight, len(true)), n_classes)
@@ -377,6 +393,29 @@ def _slope(of_joint: Callable[[Floats], float], joint: Floats) -> Floats:
         nudge[cell] = step
         slope[cell] = (of_joint(joint + nudge) - of_joint(joint - nudge)) / (2 * step)
     return slope
+
+
+def _believed(noise: Any, recorded: Any, classes: Labels) -> Noise:
+    """The record of the noise to correct for, one matrix for all labels."""
+    if noise is None:
+        n_classes = len(np.asarray(classes)) if classes is not None else int(np.max(np.asarray(recorded))) + 1
+        return Noise.of(None, n_classes)
+    return Noise.of(noise).average.believed
+
+
+def usable_replicates(noise: Noise) -> Floats:
+    """Replicates of the matrix that have an inverse."""
+    return np.asarray(noise.replicates[np.linalg.cond(noise.replicates) < SINGULAR_CONDITION])
+
+
+def with_matrix_variance(score: CorrectedScore, noise: Noise, replicated: Floats) -> CorrectedScore:
+    """The score with the variance of its values under the replicates of the noise added to its own."""
+    if not len(noise.replicates):
+        return score
+    variance = float(replicated.var(ddof=1)) if len(replicated) > 1 else np.inf
+    error = float(np.sqrt(score.standard_error**2 + variance))
+    reach = normal_reach(error, score.confidence)
+    return replace(score, standard_error=error, low=score.value - reach, high=score.value + reach)
 
 
 def _with_interval(

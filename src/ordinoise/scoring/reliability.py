@@ -7,6 +7,7 @@ levels of the true label. So the share of true labels above j among rows with si
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +16,15 @@ from ordinoise._validation import (
     Floats,
     Ints,
     as_count,
-    as_labels,
     as_number,
     as_probabilities,
     as_same_length,
 )
+from ordinoise._warning import renamed
 from ordinoise.estimate import normal_reach
 from ordinoise.levels import corrected_levels
+from ordinoise.noise import Noise
+from ordinoise.scoring._ranks import Labels, ranks_among
 
 __all__ = ["Reliability", "reliability_curve"]
 
@@ -62,12 +65,14 @@ class Reliability:
     confidence: float
 
 
+@renamed(noise_matrix="noise")
 def reliability_curve(
     probabilities: ArrayLike,
     recorded: ArrayLike,
-    noise_matrix: ArrayLike,
+    noise: Any,
     n_bins: int = 10,
     *,
+    classes: Labels = None,
     confidence: float = 0.95,
 ) -> Reliability:
     """Calibration of probabilities of the true label, from recorded labels that the model has not seen.
@@ -79,12 +84,14 @@ def reliability_curve(
     ----------
     probabilities : array of shape (n_samples, n_classes)
         Of each *true* grade, lowest first, made without looking at `recorded`.
-    recorded : array of shape (n_samples,)
-        Labels 0..n_classes-1 as recorded.
-    noise_matrix : array of shape (n_classes, n_classes)
-        ``noise_matrix[true, recorded]``; the identity trusts the labels.
+    recorded : column of shape (n_samples,)
+        Labels as recorded.
+    noise : None, array, mapping, Noise, or fitted estimator or classifier
+        Noise of the labels; None trusts them. For several raters the average matrix is used.
     n_bins : int, default=10
         Bins of equal width between 0 and 1.
+    classes : sequence, optional
+        The grades from lowest to highest; by default labels are ranks 0..n_classes-1.
     confidence : float, default=0.95
         Level of the intervals.
 
@@ -97,9 +104,9 @@ def reliability_curve(
     >>> found.predicted.round(2), found.observed.round(2)
     (array([0.5]), array([0.5]))
     """
-    levels = corrected_levels(noise_matrix)
-    checked = as_probabilities("probabilities", probabilities, len(levels))
-    labels = as_labels("recorded", recorded, len(levels))
+    checked = as_probabilities("probabilities", probabilities, classes=classes)
+    levels = corrected_levels(Noise.of(noise, checked.shape[1]).average.believed.matrix)
+    labels = ranks_among("recorded", recorded, classes, len(levels))
     as_same_length("recorded", len(labels), "probabilities", len(checked))
     as_count("n_bins", n_bins, 1)
     confidence = as_number("confidence", confidence, 0.0, 1.0, open_low=True)

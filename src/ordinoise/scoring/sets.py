@@ -25,7 +25,6 @@ from ordinoise._validation import (
     Ints,
     as_flag,
     as_floats,
-    as_labels,
     as_number,
     as_probabilities,
     as_same_length,
@@ -36,6 +35,7 @@ from ordinoise.clusters import effect_on_mean
 from ordinoise.labels import as_groups
 from ordinoise.noise import Noise, correction_matrix
 from ordinoise.noise.matrices import SINGULAR_CONDITION
+from ordinoise.scoring._ranks import ranks_among
 
 __all__ = ["PredictionSets", "SetCalibration", "calibrate_sets", "entry_levels", "prediction_sets"]
 
@@ -135,6 +135,7 @@ def calibrate_sets(
     groups: Any = None,
     assurance: float | None = None,
     by_grade: bool = False,
+    classes: Any = None,
 ) -> SetCalibration:
     """Thresholds at which prediction sets cover the true label, from recorded labels that the model has not seen.
 
@@ -143,8 +144,8 @@ def calibrate_sets(
     probabilities : array of shape (n_samples, n_classes)
         Of each grade, lowest first, made without looking at `recorded`. They may be wrong: the sets become larger, but
         keep their coverage.
-    recorded : array of shape (n_samples,)
-        Labels 0..n_classes-1 as recorded.
+    recorded : column of shape (n_samples,)
+        Labels as recorded.
     noise : None, array, mapping, Noise, or fitted estimator or classifier
         Noise of the labels; None trusts them, and so does a `Noise` whose answer is not "corrected": its sets cover
         the label as it would be recorded. If it has replicates, the coverage is reached under three of four of them,
@@ -161,6 +162,8 @@ def calibrate_sets(
     by_grade : bool, default=False
         Whether every true grade is covered as often as promised. By default all rows are together, of which rare grades
         may be covered far less often. Sets with few rows of a grade hold that grade nearly always.
+    classes : sequence, optional
+        The grades from lowest to highest; by default labels are ranks 0..n_classes-1.
 
     Notes
     -----
@@ -170,9 +173,9 @@ def calibrate_sets(
     inverse. The estimate can fall as the threshold rises, since the inverse has negative entries; it is replaced by the
     mean of its largest value before and its smallest value after, which cannot.
     """
-    checked = as_probabilities("probabilities", probabilities)
+    checked = as_probabilities("probabilities", probabilities, classes=classes)
     record = Noise.of(noise, checked.shape[1]).believed
-    labels = as_labels("recorded", recorded, record.n_classes)
+    labels = ranks_among("recorded", recorded, classes, record.n_classes)
     as_same_length("recorded", len(labels), "probabilities", len(checked))
     index = record.index_of(raters, len(labels))
     who = np.zeros(len(labels), dtype=np.int64) if index is None else index
