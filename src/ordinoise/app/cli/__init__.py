@@ -13,6 +13,7 @@ from cyclopts import App, CycloptsError, CycloptsPanel, Parameter
 from ordinoise import __version__
 from ordinoise.app.cli._columns import advice_on_columns
 from ordinoise.app.cli._console import compilation_told, console, plain_warnings, printable
+from ordinoise.app.cli._environment import check_environment
 from ordinoise.app.cli._memory import causes, is_short_of_memory, memory_limit, memory_sentence, run_watched
 from ordinoise.app.cli._signals import stop_signals
 from ordinoise.app.cli._streams import drop_rest, steady_streams
@@ -61,6 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except FileNotFoundError:
         _print_error("the current folder must exist, got one that was removed; change to another")
         raise SystemExit(2) from None
+    if arguments is None:  # otherwise the process is that of another program
+        try:
+            check_environment()
+        except ValueError as error:
+            _print_error(str(error))
+            raise SystemExit(2) from None
     limit = memory_limit()
     if limit is None or arguments is not None:  # called by another program, whose process is not ours to fork
         _run_verb(arguments)
