@@ -71,6 +71,39 @@ def test_blank_lines_under_a_wide_header_are_refused(put: Put, monkeypatch: pyte
         read_table(path)
 
 
+def _sparse_lines() -> str:
+    """Many keys on the first line, none on the others."""
+    return json.dumps({f"k{number}": 1 for number in range(500)}) + "\n{}" * 2000
+
+
+def _sparse_tasks() -> str:
+    """Many fields in the first task, none in the others."""
+    result = {"from_name": "a", "to_name": "b", "type": "choices", "value": {"choices": ["1"]}}
+    tasks = [{"id": number, "data": {}, "annotations": [{"result": [result]}]} for number in range(500)]
+    return json.dumps([tasks[0] | {"data": {f"k{number}": 1 for number in range(4000)}}, *tasks[1:]])
+
+
+def _sparse_rows() -> str:
+    """Blank lines under a wide header."""
+    return ",".join(f"c{number}" for number in range(500)) + "\n" * 2000 + "1," * 499 + "1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "make"), [("t.jsonl", _sparse_lines), ("t.json", _sparse_tasks), ("t.csv", _sparse_rows)]
+)
+def test_a_small_file_holds_no_more_cells_than_its_size_allows(
+    name: str, make: Callable[[], str], put: Put, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = put(make(), name)
+    monkeypatch.setattr(source, "SMALL_BYTES", 10**6)
+    with pytest.raises(
+        ValueError, match=r"^file must have at most \d+ cells, got \d+ rows of \d+ columns in .*; set OR"
+    ):
+        read_table(path)
+    monkeypatch.setenv("ORDINOISE_MAX_BYTES", "100000000")
+    assert read_table(path).width >= 500
+
+
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_a_million_columns_are_refused(suffix: str, put: Put, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = put(",".join(f"c{number}" for number in range(1_000_000)) + "\n" + "1," * 999_999 + "1\n")
@@ -151,3 +184,13 @@ def test_exhausted_memory_is_one_sentence(place: str, put: Put, monkeypatch: pyt
         monkeypatch.setattr(reader, place, exhausted)
     with pytest.raises(ValueError, match="file must fit into memory, got more in"):
         read_table(path)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_stored_types_with_a_zero_in_every_other_byte_are_no_text(suffix: str, tmp_path: Path) -> None:
+    path, frame = tmp_path / f"t.{suffix}", pl.DataFrame({"a": pl.Series([*range(1, 201)] * 50, dtype=pl.Int16)})
+    if suffix == "parquet":
+        frame.write_parquet(path, compression="uncompressed")
+    else:
+        frame.write_ipc(path, compression="uncompressed")
+    assert read_table(path).shape == (10_000, 1)

@@ -141,3 +141,11 @@ def test_the_loop_from_export_to_import_to_corrected_export(tmp_path: Path) -> N
     written = write_corrected(record, [RowState(first.row, "settled", first.suggested)])
     assert written.path.name == "export.reviewed.json"
     assert read_table(written.path)["quality"][first.row] == first.suggested
+
+
+def test_thousands_of_control_tags_are_refused(tmp_path: Path) -> None:
+    task = _task(0, "low")
+    (one,) = task["annotations"][0]["result"]
+    task["annotations"][0]["result"] = [one | {"from_name": f"tag{number}"} for number in range(1001)]
+    with pytest.raises(ValueError, match=r"^file must have at most 1000 control tags with grades, got 1001 in "):
+        read_table(_export(tmp_path / "t.json", [task]))

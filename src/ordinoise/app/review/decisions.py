@@ -238,6 +238,9 @@ class DecisionStore:
                 raise StoreError(*complain("decisions", rule, f"a {kind} {path.name} in {str(path.parent)!r}").args)
 
     def _open(self, about: str | None) -> None:
+        found = self._execute("PRAGMA application_id"), self._execute("PRAGMA user_version")
+        if found == (APPLICATION_ID, FORMAT_VERSION):
+            self._check_rules()  # before SQLite computes those of somebody else to check what they say of the rows
         check_ours(
             self._execute, self._complaint, what="decisions", application_id=APPLICATION_ID, version=FORMAT_VERSION
         )
@@ -259,14 +262,18 @@ class DecisionStore:
 
     def _check_schema(self) -> None:
         """Refuse triggers, tables and rows that are not ours: they could drop a decision after it is confirmed."""
-        found = self._connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
-        schema = sorted(" ".join(str(sql).split()) for (sql,) in found)
-        if schema != sorted(" ".join(table.split()) for table in TABLES):
-            raise self._complaint("hold its own tables and rules alone", "others", FOREIGN)
+        self._check_rules()
         if self._execute("SELECT count(*) FROM subject") != 1:
             raise self._complaint("hold its own tables and rules alone", "not one subject", FOREIGN)
         if self._execute(ODD_EVENTS):
             raise self._complaint("hold events as they are written", "others", FOREIGN)
+
+    def _check_rules(self) -> None:
+        """Refuse tables, indices and triggers that are not ours."""
+        found = self._connection.execute("SELECT sql FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        schema = sorted(" ".join(str(sql).split()) for (sql,) in found)
+        if schema != sorted(" ".join(table.split()) for table in TABLES):
+            raise self._complaint("hold its own tables and rules alone", "others", FOREIGN)
 
     def _execute(self, statement: str) -> Any:
         """The first value in the result of a statement; None if there is none."""

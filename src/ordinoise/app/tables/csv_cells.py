@@ -18,7 +18,7 @@ _FAILURES = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError
 
 def read_cells(layout: CsvLayout) -> pl.DataFrame:
     """The cells of a table in the text of a CSV file; blank lines are no rows."""
-    check_size(layout.path, layout.text.count(b"\n"), len(layout.names))
+    check_size(layout.path, layout.text.count(b"\n"), len(layout.names), len(layout.text))
     quote: str | None = '"'
     frame = _parsed(layout, quote)
     if frame is None:

@@ -16,9 +16,10 @@ from typing import Any
 import polars as pl
 
 from ordinoise._validation import complain
-from ordinoise.app.tables.source import head_of, open_text
+from ordinoise.app.tables.source import check_size, head_of, open_text
 from ordinoise.columns.names import listed, meant
 
+MOST_TAGS = 1000  # each is looked for in every task; a round number, chosen by no run
 KEPT = ("id", "data")
 KINDS = ("choices", "rating", "number")
 """Types of results that hold a grade; the value is under the key of the same name."""
@@ -176,6 +177,10 @@ def _tasks(path: Path, text: bytes) -> list[dict[str, Any]]:
         advice = "export the project as JSON, not JSON-MIN"
         got = f"JSON without tasks that have data and annotations in {str(path)!r}"
         raise complain("file", "be a table or a Label Studio export", got, advice)
+    fields, n_tags = {key for task in tasks for key in task["data"]}, len(_tags(tasks))
+    check_size(path, len(tasks), len(fields) + n_tags, len(text))
+    if n_tags > MOST_TAGS:
+        raise complain("file", f"have at most {MOST_TAGS} control tags with grades", f"{n_tags} in {str(path)!r}")
     return tasks
 
 

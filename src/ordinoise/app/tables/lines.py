@@ -69,7 +69,7 @@ def read_lines(source: Source) -> tuple[pl.DataFrame, frozenset[str]]:
         for name, value in found.items():
             if name not in columns:
                 columns[_whole_text(name, number)] = _Column(chunks=[_missing(n_rows)])
-                check_size(source.path, most_rows, len(columns))
+                check_size(source.path, most_rows, len(columns), len(source.text))
             column = columns[name]
             column.fill(n_pending)
             if value is None:

@@ -35,6 +35,7 @@ LINES_SUFFIXES = (".jsonl", ".ndjson")
 FORMATS = "be CSV, JSON lines, Excel (.xlsx), Parquet or Feather"
 _GZIP = b"\x1f\x8b"
 WORKBOOKS = (".xlsx", ".xlsm")
+_STORED = (b"PAR1", b"ARROW1\0\0")
 _ARCHIVES = {b"PK\x03\x04": "a zip archive", b"\xd0\xcf\x11\xe0": "an old or protected Excel workbook"}
 
 
@@ -139,15 +140,20 @@ def check_bytes(path: Path, n_bytes: int, most: int | None = None) -> None:
         raise complain("file", f"hold at most {most} bytes unpacked", got, f"set {MAX_BYTES} to allow more")
 
 
-def check_size(path: Path, n_rows: int, n_columns: int) -> None:
-    """Refuse a table that would not fit into memory, or has too many columns, before it is read."""
+def check_size(path: Path, n_rows: int, n_columns: int, size: int | None = None) -> None:
+    """Refuse a table that would not fit into memory, or has too many columns, before it is read.
+
+    One in `size` bytes of text is also refused if it has more cells than so little text may unpack to, as where every
+    row of JSON has another key.
+    """
     if n_columns > most_columns():
         got = f"{n_columns} in {str(path)!r}"
         raise complain("file", f"have at most {most_columns()} columns", got, f"set {MAX_COLUMNS} to allow more")
-    if n_rows * n_columns * CELL_BYTES > most_bytes():
+    most = most_bytes() if size is None else most_unpacked(size)
+    if n_rows * n_columns * CELL_BYTES > most:
         got = f"{n_rows} rows of {n_columns} columns in {str(path)!r}"
-        rule = f"have at most {most_bytes() // CELL_BYTES} cells"
-        raise complain("file", rule, got, f"set {MAX_BYTES} to allow more than {most_bytes()} bytes")
+        rule = f"have at most {most // CELL_BYTES} cells"
+        raise complain("file", rule, got, f"set {MAX_BYTES} to allow more than {most} bytes")
 
 
 def most_bytes() -> int:
@@ -248,14 +254,16 @@ def _head(path: Path, file: BufferedReader, encoding: str = "") -> bytes:
     is_packed = file.read(2) == _GZIP
     file.seek(0)
     head = (gzip.GzipFile(fileobj=file) if is_packed else file).read(SAMPLE_BYTES)
+    if head.startswith(_STORED) and b"\0" in head:  # where small numbers look like text in UTF-16
+        return head
     return as_utf8(path, head, encoding_of(path, head, encoding, is_whole=False), is_whole=False)
 
 
 def kind_of(path: Path, head: bytes) -> str:
     """Format by the first bytes, as in `Source`."""
-    if head.startswith(b"ARROW1\0\0"):
+    if head.startswith(_STORED[1]):
         return "arrow"
-    if head.startswith(b"PAR1") and b"\0" in head:
+    if head.startswith(_STORED[0]) and b"\0" in head:
         return "parquet"
     if head[:4] in _ARCHIVES:
         if head.startswith(b"PK") and (path.suffix.lower() in WORKBOOKS or b"[Content_Types].xml" in head):
