@@ -1,7 +1,7 @@
 """Consensus of several raters, compared with gold grades or the mean of many raters, which no method sees.
 
 ``python -m studies.raters [PART ...] [--data-dir DIR]``, parts web, lidc, text, trusted, simulated and speed. Only by
-name: dependence, panels of raters who copy each other or share errors.
+name: dependence, panels of raters who copy or share errors, and hidden, sparse raters against ratings kept back.
 """
 
 from __future__ import annotations
@@ -198,9 +198,43 @@ def _panel_row(seed: int, settings: dict[str, Any]) -> tuple[list[float], list[i
     return [*wrong, claimed, claimed - 1 + wrong[-1], seconds], [len(group) for group in fit.rater_groups_]
 
 
+HIDDEN = (("csc_sarcasm_grades", 3, None), ("vcc2018_listeners", 2, 2500))
+"""File, ratings used per item, most items."""
+
+
+def hidden(console: Console, data_dir: str | None) -> None:
+    """Mean distance of the consensus of a few ratings per item from the ratings of it that were kept back."""
+    table = Table(
+        "set", "lower median", "rounded mean", "consensus", "claimed", "weight of types", title="Sparse raters"
+    )
+    for name, n_used, most in HIDDEN:
+        path = Path(data_dir or os.environ["ORDINOISE_DATA"]) / "raters" / f"{name}.csv.gz"
+        rows = [_hidden_row(path, n_used, most, seed) for seed in range(2)]
+        table.add_row(f"{name}, {n_used} used", *(f"{value:.3f}" for value in np.mean(rows, axis=0)))
+    console.print(table)
+
+
+def _hidden_row(path: Path, n_used: int, most: int | None, seed: int) -> list[float]:
+    rows, rng = rows_of(path), np.random.default_rng(seed)
+    items = np.unique([row["item"] for row in rows], return_inverse=True)[1]
+    raters, grades = np.array([row["rater"] for row in rows]), np.array([int(float(row["grade"])) for row in rows])
+    several = np.flatnonzero(np.bincount(items) > n_used)
+    chosen = several if most is None else rng.choice(several, most, replace=False)
+    order = np.lexsort((rng.random(len(items)), items))
+    order = order[np.isin(items[order], chosen)]
+    items, raters, grades = np.unique(items[order], return_inverse=True)[1], raters[order], grades[order]
+    number = np.bincount(items)
+    used = np.arange(len(items)) - np.repeat(number.cumsum() - number, number) < n_used
+    fit = repeated(seed, classes=sorted(set(grades.tolist()))).fit(items[used], raters[used], grades[used])
+    lower = voted(items[used], grades[used], lambda each: int(np.sort(each)[(len(each) - 1) // 2]))
+    mean = voted(items[used], grades[used], lambda each: int(np.floor(each.mean() + 0.5)))
+    off = [float(np.abs(each[items] - grades)[~used].mean()) for each in (lower, mean, fit.consensus_)]
+    return [*off, float(fit.confidence_.mean()), fit.family_weights_["types"]]
+
+
 PARTS: dict[str, Callable[[Console, str | None], None]] = {
     "web": web, "lidc": nodules, "text": text, "trusted": trusted, "simulated": simulated, "speed": speed,
-    "dependence": dependence,
+    "dependence": dependence, "hidden": hidden,
 }  # fmt: skip
 
 

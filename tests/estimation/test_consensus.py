@@ -12,7 +12,7 @@ from ordinoise.estimation.raters.average import tilted, with_prior
 from ordinoise.estimation.raters.consensus import CONFIRMED, consensus_without_names, deferring, within
 from ordinoise.estimation.raters.features import prior_of_scores
 from ordinoise.estimation.raters.matrices import Stop
-from ordinoise.estimation.raters.perception import GRID, fit_perception
+from ordinoise.estimation.raters.perception import GRID, Perception, fit_perception
 from ordinoise.estimation.raters.ratings import Known, Ratings, Votes
 
 POSTERIOR = np.array([[0.55, 0.4, 0.05], [0.1, 0.3, 0.6], [0.2, 0.45, 0.35]])
@@ -62,7 +62,7 @@ def rated(n_items: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.floa
 def test_the_prior_of_scores_is_the_literal_normal_between_the_cuts() -> None:
     X, _, ratings = rated(120, 0)
     votes = Votes.of(Ratings(np.repeat(np.arange(120), 2), np.zeros(240, dtype=np.int64), ratings.ravel(), (120, 1, 4)))
-    fit = fit_perception(votes, Known.nothing(120), Stop(100, 1e-3))
+    fit = fit_perception(votes, Known.nothing(120), Stop(100, 1e-3), Perception.of(votes))
     fold = np.arange(120) % 3
     found = prior_of_scores(LinearRegression(), X, fit, fold)
     mean = np.array([sum(q * z for q, z in zip(state, GRID, strict=True)) for state in fit.states])

@@ -87,7 +87,7 @@ def test_slopes_of_the_perception_table_are_its_derivatives(ratings: Ints) -> No
 
 def test_a_table_of_perception_holds_probabilities_and_its_grid_is_cut_without_loss(ratings: Ints) -> None:
     votes = Votes.of(ratings_of(ratings))
-    fit = fit_perception(votes, Known.nothing(400), Stop(20, 0.0))
+    fit = fit_perception(votes, Known.nothing(400), Stop(20, 0.0), Perception.of(votes))
     np.testing.assert_allclose(fit.parameters.table.sum(axis=1), 1, atol=1e-6)
     np.testing.assert_allclose(cells(np.array([-0.31, 0.02, 0.5])).sum(axis=1), 1)
     below = (GRID < -0.31).mean()
@@ -100,7 +100,7 @@ def test_steps_make_the_ratings_likelier(ratings: Ints, family: str) -> None:
     """Shares and scale are conventions, not estimates, so the rise may end a little below the top."""
     votes, known = Votes.of(ratings_of(ratings)), Known.nothing(400)
     reached = [
-        fit_perception(votes, known, Stop(n_steps, 0.0)).log_likelihood
+        fit_perception(votes, known, Stop(n_steps, 0.0), Perception.of(votes)).log_likelihood
         if family == "perception"
         else fit_matrices(votes, known, Effects.of(votes), Stop(n_steps, 0.0)).log_likelihood
         for n_steps in (1, 3, 9, 27)
@@ -170,7 +170,7 @@ def test_ratings_without_names_are_those_of_one_rater() -> None:
     items, raters, labels = from_wide(table)
     model = quick().fit(items, None, labels)
     assert model.noise_.raters == (0,)
-    assert model.family_weights_ == {"matrices": 0.0, "perception": 1.0}
+    assert model.family_weights_ == {"matrices": 0.0, "perception": 1.0, "types": 0.0}
     pooled = quick(pooled=True).fit(items, raters, labels)
     np.testing.assert_array_equal(pooled.consensus_, model.consensus_)
     np.testing.assert_allclose(pooled.noise_.matrices, np.tile(model.noise_matrix_, (4, 1, 1)))

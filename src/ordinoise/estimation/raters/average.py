@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +13,9 @@ from ordinoise._validation import Floats, Ints
 from ordinoise.estimation.raters.matrices import MatrixFit, Stop, fit_matrices, likeliest_shrinkage, structures
 from ordinoise.estimation.raters.perception import Perception, PerceptionFit, clamped, fit_perception
 from ordinoise.estimation.raters.ratings import LEAST, Known, Ratings, Votes, hiding_folds, log_sums_and_shares
+from ordinoise.estimation.raters.types import Types
 
-FAMILIES = ("matrices", "perception")
+FAMILIES = ("matrices", "perception", "types")
 N_FOLDS, MANY_RATINGS = 5, 30_000
 """Each of five trials hides one fold of the ratings (a convention); from so many ratings on, a single trial is enough.
 On web search (15,567 ratings) one trial leaves the families within one standard error of each other."""
@@ -35,9 +37,12 @@ TEMPERATURE_SPREAD = 0.5
 """Prior standard deviation of the log-temperature: few verified items move it little. Chosen by no run."""
 
 
+Fit = MatrixFit | PerceptionFit[Any]
+
+
 @dataclass(frozen=True, eq=False)
 class Average:
-    """Both families, their weights, and what follows from the average.
+    """All families, their weights, and what follows from the average.
 
     Attributes
     ----------
@@ -50,6 +55,8 @@ class Average:
         One per structure; empty if the family was not fitted.
     perception : PerceptionFit
         Always fitted, as it describes the raters.
+    types : PerceptionFit of Types, or None
+        None if the family was not fitted.
     shrinkage, temperature : float
     guessers : bool array of shape (n_raters,)
         Raters who demonstrably guess.
@@ -61,16 +68,23 @@ class Average:
     matrices: Floats
     weights: dict[str, float]
     matrix_fits: tuple[MatrixFit, ...]
-    perception: PerceptionFit
+    perception: PerceptionFit[Perception]
     shrinkage: float
     guessers: NDArray[np.bool_]
+    types: PerceptionFit[Types] | None = None
     temperature: float = 1.0
     trials: tuple[Trial, ...] = ()
 
     @property
-    def lead(self) -> MatrixFit | PerceptionFit:
-        """The fit of the likelier family."""
-        return self.matrix_fits[0] if self.weights["matrices"] > 0.5 else self.perception
+    def fits(self) -> dict[str, tuple[Fit, ...]]:
+        """The fits of each family that has a weight or may get one."""
+        types = () if self.types is None else (self.types,)
+        return {"matrices": self.matrix_fits, "perception": (self.perception,), "types": types}
+
+    @property
+    def lead(self) -> Fit:
+        """A fit of the likeliest family."""
+        return self.fits[max(FAMILIES, key=lambda family: self.weights[family])][0]
 
 
 def fit_average(
@@ -140,9 +154,8 @@ def _trial(
     average = _fit(votes, kept, families, strength, quick, None, tick)
     probabilities = np.ones((len(unseen.items), len(FAMILIES)))
     log_scores, verified = np.zeros((len(held_out), len(FAMILIES))), np.flatnonzero(held_out >= 0)
-    by_family: tuple[tuple[MatrixFit | PerceptionFit, ...], ...] = (average.matrix_fits, (average.perception,))
-    for family, fits in enumerate(by_family):
-        if fits:
+    for family, name in enumerate(FAMILIES):
+        if fits := average.fits[name]:
             probabilities[:, family] = np.mean([fit.probability(unseen) for fit in fits], axis=0)
             posterior = np.mean([fit.posterior for fit in fits], axis=0)
             log_scores[verified, family] = np.log(np.maximum(posterior[verified, held_out[verified]], LEAST))
@@ -178,14 +191,15 @@ def _weights(trials: list[Trial], families: tuple[str, ...], rng: np.random.Gene
     scores = np.sum([trial.log_scores for trial in trials], axis=0)
     scores = scores[scores.any(axis=1)]
     if not len(scores):
-        return dict.fromkeys(FAMILIES, 1 / len(FAMILIES))
+        return {family: float(family in families) / len(families) for family in FAMILIES}
     totals = rng.exponential(size=(N_DRAWS, len(scores))) @ scores
+    totals[:, [family not in families for family in FAMILIES]] = -np.inf
     return dict(zip(FAMILIES, log_sums_and_shares(totals)[1].mean(axis=0).tolist(), strict=True))
 
 
 def refit(average: Average, votes: Votes, known: Known, families: tuple[str, ...], stop: Stop) -> Average:
     """The average fitted again with other knowledge of the items, such as a prior from features; its weights stay."""
-    again = _fit(votes, known, families, average.shrinkage, stop, average.perception.parameters, lambda: None)
+    again = _fit(votes, known, families, average.shrinkage, stop, average, lambda: None)
     kept = {name: getattr(average, name) for name in ("weights", "guessers", "temperature", "trials")}
     return _mixture(replace(again, **kept), known)
 
@@ -244,41 +258,45 @@ def _fit(
     families: tuple[str, ...],
     shrinkage: float,
     stop: Stop,
-    begin: Perception | None,
+    begin: Average | None,
     tick: Callable[[], None],
 ) -> Average:
-    perception = fit_perception(votes, known, stop, begin, tick)
+    first = Perception.of(votes) if begin is None else begin.perception.parameters
+    perception, types = fit_perception(votes, known, stop, first, tick), None
+    if "types" in families:
+        before = Types.of(votes) if begin is None or begin.types is None else begin.types.parameters
+        types = fit_perception(votes, known, stop, before, tick)
     fits: tuple[MatrixFit, ...] = ()
     if "matrices" in families:
         fits = tuple(fit_matrices(votes, known, each, stop, tick=tick) for each in structures(votes, shrinkage))
     even = dict.fromkeys(FAMILIES, 1 / len(FAMILIES))
     nobody = np.zeros(votes.shape[1], dtype=bool)
-    return Average(perception.posterior, perception.matrices, even, fits, perception, shrinkage, nobody)
+    return Average(perception.posterior, perception.matrices, even, fits, perception, shrinkage, nobody, types)
 
 
 def _log_score(probabilities: Floats) -> float:
     return float(np.log(np.maximum(probabilities, LEAST)).sum())
 
 
-def _mean_posterior(average: Average) -> Floats:
-    return np.asarray(np.mean([fit.posterior for fit in average.matrix_fits], axis=0))
-
-
 def _mixed(average: Average) -> Floats:
     """Weighted average of the posteriors."""
-    posterior = average.weights["perception"] * average.perception.posterior
-    if average.matrix_fits:
-        posterior = posterior + average.weights["matrices"] * _mean_posterior(average)
-    return np.asarray(posterior)
+    return _weighted(average, lambda fit: fit.posterior)
+
+
+def _weighted(average: Average, part: Callable[[Fit], Floats]) -> Floats:
+    """A part of the fits, averaged within each family and then over the families by their weights."""
+    means = [
+        average.weights[name] * np.mean([part(one) for one in fits], axis=0)
+        for name, fits in average.fits.items()
+        if fits
+    ]
+    return np.asarray(np.sum(means, axis=0))
 
 
 def _mixture(average: Average, known: Known) -> Average:
     """The average with the weighted posterior, calibrated, and the weighted matrices."""
     posterior = clamped(tempered(_mixed(average), average.temperature), known)
-    matrices = average.weights["perception"] * average.perception.matrices
-    if average.matrix_fits:
-        mean = np.mean([fit.matrices for fit in average.matrix_fits], axis=0)
-        matrices = matrices + average.weights["matrices"] * mean
+    matrices = _weighted(average, lambda fit: fit.matrices)
     return replace(average, posterior=posterior, matrices=matrices / matrices.sum(axis=2, keepdims=True))
 
 

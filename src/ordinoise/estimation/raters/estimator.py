@@ -59,9 +59,10 @@ __all__ = ["RepeatedLabels", "from_wide"]
 class RepeatedLabels(BaseEstimator):
     """Consensus grade of every item, and the noise matrix of every rater, from ratings alone.
 
-    Two families of raters are fitted by expectation-maximization and averaged by the likelihood of hidden ratings: one
-    noise matrix per rater, and raters who perceive a latent score of the item and cut it into grades, or guess. A rater
-    of whom little is known counts as one who ignores the items. Ratings may be missing; features of the items and
+    Three families of raters are fitted by expectation-maximization and averaged by the likelihood of hidden ratings:
+    one noise matrix per rater; raters who perceive a latent score of the item and cut it into grades, or guess; and
+    raters each of whom is one of some types, for those with few grades. In the first two a rater of whom little is
+    known counts as one who ignores the items. Ratings may be missing; features of the items and
     verified grades help.
 
     The scale is what the typical rater means by it, a convention that only verified grades can replace. So without
@@ -74,8 +75,8 @@ class RepeatedLabels(BaseEstimator):
     ----------
     classes : sequence, optional
         The grades from lowest to highest, if the labels are text or lack some.
-    family : {"auto", "matrices", "perception"}, default="auto"
-        "auto" averages both if raters have names. Without names it is perception: one matrix for all does not say what
+    family : {"auto", "matrices", "perception", "types"}, default="auto"
+        "auto" averages all if raters have names. Without names it is perception: one matrix for all does not say what
         its classes mean.
     shrinkage : "auto" or float, default="auto"
         Pseudo-counts per row of a rater's matrix, spread like the rater's own use of the grades. "auto" takes the

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.crossfit import with_every_class
-from ordinoise.estimation.raters.perception import GRID, PerceptionFit, cells
+from ordinoise.estimation.raters.perception import GRID, Perception, PerceptionFit, cells
 
 LEAST_WEIGHT = 0.01
 """Less probable classes are dropped from an item's soft label, except its likeliest. Chosen by no run."""
@@ -32,14 +32,16 @@ def default_learners() -> tuple[Pipeline, Pipeline]:
     )
 
 
-def prior_from_features(learner: Any, X: Floats, posterior: Floats, scores: PerceptionFit, fold: Ints) -> Floats:
+def prior_from_features(
+    learner: Any, X: Floats, posterior: Floats, scores: PerceptionFit[Perception], fold: Ints
+) -> Floats:
     """Probability of each true class of each item given its features, by a classifier or through a regressor."""
     if is_regressor(learner):
         return prior_of_scores(learner, X, scores, fold)
     return prior_of_classes(learner, X, posterior, fold)
 
 
-def prior_of_scores(regressor: Any, X: Floats, scores: PerceptionFit, fold: Ints) -> Floats:
+def prior_of_scores(regressor: Any, X: Floats, scores: PerceptionFit[Perception], fold: Ints) -> Floats:
     """Probability of each grade if the latent score of an item is ``g(x) + e`` with a normal e.
 
     The regressor fits g to ``E[z | x, ratings]`` of the items in other folds, so that the gradient of its squared loss

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -85,7 +85,7 @@ class Perception:
         cuts = ndtri(votes.recorded_shares().cumsum()[:-1]) * np.hypot(1, FIRST_SIGMA)
         return cls(
             cuts, float(np.log(FIRST_SIGMA)), np.zeros((n_raters, n_classes)), 0.25 * np.eye(n_classes),
-            np.full(n_raters, FIRST_GUESSING), votes.own_usage(), _normal_weights(),
+            np.full(n_raters, FIRST_GUESSING), votes.own_usage(), normal_weights(),
         )  # fmt: skip
 
     @property
@@ -109,6 +109,11 @@ class Perception:
         """Probability of each grade, ``[rater, grade, point]``."""
         return self._mixed(self.attentive()[1])
 
+    @property
+    def message(self) -> Floats:
+        """What a grade says of the score: the table, as the parameters of every rater are taken as known."""
+        return self.table
+
     def _mixed(self, attentive: Floats) -> Floats:
         chance = self.guessing[:, None, None]
         return np.asarray(chance * self.usage[:, :, None] + (1 - chance) * attentive)
@@ -130,7 +135,7 @@ class Perception:
         by_cell = slopes.reshape(flat)
         gradient = (by_cell @ (looked / attentive).reshape(cells_flat).swapaxes(1, 2))[:, :, 0]
         information = (by_cell * (seen / attentive).reshape(cells_flat)) @ by_cell.swapaxes(1, 2)
-        weights = score_counts + NORMAL_ITEMS * _normal_weights()
+        weights = score_counts + NORMAL_ITEMS * normal_weights()
         moved = replace(
             self._with_deviations(gradient, information),
             guessing=self._guessing((counts - looked).sum(axis=(1, 2)), counts.sum(axis=(1, 2))),
@@ -166,7 +171,8 @@ class Perception:
         return np.asarray(np.sort(voices(n_grades, self.table, self.weights) @ self.rater_cuts))
 
 
-def _normal_weights() -> Floats:
+def normal_weights() -> Floats:
+    """The normal distribution on the grid."""
     density = np.exp(-(GRID**2) / 2)
     return np.asarray(density / density.sum())
 
@@ -193,11 +199,40 @@ def cells(cuts: Floats) -> Floats:
     return np.diff(np.pad(below, ((0, 0), (1, 1)), constant_values=((0, 0), (0, 1))), axis=1)
 
 
+class Raters(Protocol):
+    """How raters make grades of scores; the shapes are those of `Perception`."""
+
+    @property
+    def cuts(self) -> Floats:
+        """Center of the raters' cuts."""
+
+    @property
+    def weights(self) -> Floats:
+        """Distribution of the scores over the grid."""
+
+    @property
+    def table(self) -> Floats:
+        """Probability of each grade, ``[rater, grade, point]``."""
+
+    @property
+    def message(self) -> Floats:
+        """What a grade says of the score, ``[rater, grade, point]``, up to a factor."""
+
+    def step(self, counts: Floats, score_counts: Floats) -> Any:
+        """The raters after one M step."""
+
+    def scale(self, n_grades: Floats) -> Floats:
+        """The cuts of the scale by convention."""
+
+
+R = TypeVar("R", bound=Raters)
+
+
 @dataclass(frozen=True, eq=False)
-class PerceptionFit:
+class PerceptionFit(Generic[R]):
     """Result of the expectation-maximization over scores; `states` is the posterior over the grid."""
 
-    parameters: Perception
+    parameters: R
     states: Floats
     scale_cuts: Floats
     trusted: Known
@@ -232,15 +267,15 @@ def fit_perception(
     votes: Votes,
     known: Known,
     stop: Stop,
-    start: Perception | None = None,
+    start: R,
     tick: Callable[[], None] = lambda: None,
-) -> PerceptionFit:
+) -> PerceptionFit[R]:
     """Alternate between raters and scores until the posteriors of the grades change by less than `stop.tol`."""
-    parameters = Perception.of(votes) if start is None else start
+    parameters = start
     n_grades, before = votes.usage().sum(axis=1), votes.vote_shares()
     for n_iter in range(1, stop.max_iter + 1):
-        table = parameters.table
-        evidence, states = log_sums_and_shares(votes.log_likelihood(table) + _log_prior(parameters, known, n_grades))
+        log_joint = votes.log_likelihood(parameters.message) + _log_prior(parameters, known, n_grades)
+        evidence, states = log_sums_and_shares(log_joint)
         found = PerceptionFit(parameters, states, parameters.cuts, known, float(known.weight @ evidence), n_iter)
         posterior = found.posterior
         change = known.weight @ np.abs(posterior - before).sum(axis=1) / known.weight.sum()
@@ -249,11 +284,11 @@ def fit_perception(
             break
         before = posterior
         parameters = parameters.step(votes.counts(known.weight[:, None] * states), known.weight @ states)
-    scale = _verified_scale(states, parameters.scale(n_grades), known)
+    scale = verified_scale(states, parameters.scale(n_grades), known)
     return replace(found, scale_cuts=scale, converged=bool(change < stop.tol))
 
 
-def _log_prior(parameters: Perception, known: Known, n_grades: Floats) -> Floats:
+def _log_prior(parameters: Raters, known: Known, n_grades: Floats) -> Floats:
     """Log-prior of the scores, for all items or, with class probabilities from features, for each."""
     log_weights = np.log(np.maximum(parameters.weights, LEAST))
     if known.prior is None:
@@ -263,7 +298,7 @@ def _log_prior(parameters: Perception, known: Known, n_grades: Floats) -> Floats
     return np.asarray(log_weights + np.log(np.maximum((known.prior / shares) @ inside.T, LEAST)))
 
 
-def _verified_scale(states: Floats, cuts: Floats, known: Known) -> Floats:
+def verified_scale(states: Floats, cuts: Floats, known: Known) -> Floats:
     """The cuts under which the verified grades are most likely, with a normal prior around the convention.
 
     Cut j is chosen among the bins' borders: ``sum_i log P(z_i on the verified side of the cut) - prior``.

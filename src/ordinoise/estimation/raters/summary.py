@@ -85,7 +85,7 @@ def _tendency(estimate: Estimate, above: str, below: str, neither: str) -> str:
 
 
 def rater_summaries(
-    fit: PerceptionFit, ratings: Ratings, names: NDArray[Any] | None, confidence: float
+    fit: PerceptionFit[Perception], ratings: Ratings, names: NDArray[Any] | None, confidence: float
 ) -> tuple[RaterSummary, ...]:
     """One summary per rater, with intervals of this level."""
     reach = normal_reach(1.0, min(confidence, 1 - 1e-9))
@@ -117,7 +117,7 @@ def _linear(contrast: Floats, values: Floats, spread: Floats, reach: float) -> l
     return [value, value - reach * error, value + reach * error]
 
 
-def rater_covariances(fit: PerceptionFit, ratings: Ratings) -> Floats:
+def rater_covariances(fit: PerceptionFit[Perception], ratings: Ratings) -> Floats:
     """Posterior covariance of each rater's cuts, log sigma and logit of guessing, (n_raters, K + 1, K + 1).
 
     The inverse of the prior precision plus the sum of outer products of the scores of single ratings. The score of a
