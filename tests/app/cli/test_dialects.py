@@ -151,7 +151,7 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     folder = tmp_path_factory.mktemp("german")
     names, *rows = (line.split(";") for line in write_graded(folder / "plain.csv").read_text().splitlines())
     lines = [";".join(["Kreditnr", *names])]
-    lines += [";".join([f"Süd-{at:04}", *row]) for at, row in enumerate(rows)]
+    lines += [";".join([f"Süd-{at:04}", *row]).replace(".", ",") for at, row in enumerate(rows)]
     text = "\r\n".join(["Kredite 2020;;;;", "", *lines, ""])
     (folder / "t.csv").write_bytes(text.encode("cp1252"))
     words = ("--target", "quality", "--order", ",".join(GRADES), "--learner", "mlp", "--jobs", "1")
@@ -179,6 +179,9 @@ def test_rows_have_the_lines_of_the_file_and_their_names_everywhere(german: tupl
     with (folder / "audit" / "suspects.csv").open(encoding="utf-8-sig", newline="") as file:
         suspects = list(csv.DictReader(file, delimiter=";"))
     assert (suspects[0]["row"], suspects[0]["line"], suspects[0]["Kreditnr"]) == (str(first.row), str(first.line), name)
+    sizes = [float(one["size"].replace(",", ".")) for one in suspects]
+    assert not any("." in one["size"] + one["suspicion"] for one in suspects)
+    assert sizes == [float(one.cells[1] or "nan") for one in record.suspects]
     desk = ReviewDesk(folder / "audit")
     assert desk.overview()["items"][0]["title"] == f"Line {first.line}: {name}"
     desk.close()
@@ -218,3 +221,4 @@ def test_a_german_file_goes_round(german: tuple[Path, str], tmp_path: Path) -> N
     kept = (folder / "t.csv").read_bytes().decode("cp1252").split("\r\n")
     assert rows[0] == kept[0] + ";" * 5
     assert [one[: len(line)] for one, line in zip(rows, kept, strict=True)] == kept
+    assert all("," in row.split(";")[7] and "." not in row for row in rows[3:-1])

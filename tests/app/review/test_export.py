@@ -22,6 +22,7 @@ from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected
 from ordinoise.app.tables import digest_of, read_stored, write_table
 from ordinoise.app.tables.reader import Opened
+from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.regraded import GradeColumn
 from ordinoise.noise import Noise
 
@@ -237,6 +238,13 @@ DIALECTS: dict[str, Callable[[str], bytes]] = {
     "two marks": lambda text: ("\ufeff" + text).encode("utf-8-sig"),
     "UTF-16": lambda text: text.encode("utf-16"),
     "UTF-16 from the other end": lambda text: ("\ufeff" + text).encode("utf-16-be"),
+    "UTF-16 without a mark": lambda text: text.encode("utf-16-le"),
+    "Windows-1252": lambda text: text.encode("cp1252"),
+    "Windows-1250": lambda text: text.replace("Süd", "Łódź").encode("cp1250"),
+    "CR": lambda text: text.replace("\r\n", "\r").encode(),
+    "CR in Windows-1252": lambda text: text.replace("\r\n", "\r").encode("cp1252"),
+    "a title and a total": lambda text: f"Kredite 2020;;;\r\n\r\n{text}\r\nSumme;;24;\r\n".encode(),
+    "sep=": lambda text: f"sep=;\r\n{text}".encode(),
     "gzip": lambda text: gzip.compress(text.encode()),
 }
 
@@ -248,13 +256,14 @@ def test_a_corrected_csv_differs_in_the_grades_and_nowhere_else(
     source = tmp_path / ("t.csv.gz" if dialect == "gzip" else "t.csv")
     source.write_bytes(DIALECTS[dialect](TEXT))
     made = sample_audit(tmp_path)
+    asked = Reading(encoding="cp1250") if dialect == "Windows-1250" else BY_RULES
     columns = tuple(
         replace(made.columns[4], name=name, role="target" if name == "quality" else "ignored", note="-")
         for name in ("id", "alcohol", "quality", "note")
     )
     record = replace(
         made, source=str(source), digest=digest_of(source), columns=columns, suspects=(), classes=("3", "4", "5"),
-        noise=_noise(3),
+        noise=_noise(3), reading=asked,
     )  # fmt: skip
     settled = {0: "5", 1: "4", 3: "4", 4: "3"}
     corrected = write_corrected(record, [RowState(row, "settled", grade, "Ada") for row, grade in settled.items()])
@@ -265,6 +274,43 @@ def test_a_corrected_csv_differs_in_the_grades_and_nowhere_else(
     content = DIALECTS[dialect](wanted)
     assert corrected.path.read_bytes() == (gzip.decompress(content) if dialect == "gzip" else content)
     assert (corrected.n_changed, corrected.n_kept) == (3, 1)
+
+
+def test_a_grade_that_the_encoding_lacks_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    made = sample_audit(tmp_path)
+    (tmp_path / "t.csv").write_bytes("x;grade\r\n1;mäßig\r\n2;gut\r\n3;gut\r\n".encode("cp1252"))
+    columns = tuple(
+        replace(made.columns[4], name=name, role=role) for name, role in (("x", "feature"), ("grade", "target"))
+    )
+    record = replace(
+        made, source=str(tmp_path / "t.csv"), digest=digest_of(tmp_path / "t.csv"), target="grade", columns=columns,
+        suspects=(), classes=("mäßig", "gut", "★"), noise=_noise(3),
+    )  # fmt: skip
+    before = set(tmp_path.iterdir())
+    sentence = r"^grades must be spelled in the file's encoding, Windows-1252, got '★'; nothing was written$"
+    with pytest.raises(ValueError, match=sentence):
+        write_corrected(record, [RowState(0, "settled", "★", "Ada")])
+    assert set(tmp_path.iterdir()) == before
+    corrected = write_corrected(record, [RowState(1, "settled", "mäßig", "Ada")])
+    assert corrected.path.read_bytes() == (tmp_path / "t.csv").read_bytes().replace(
+        b"2;gut", "2;mäßig".encode("cp1252")
+    )
+
+
+def test_a_grade_that_no_cell_has_gets_the_decimal_mark_of_the_file(tmp_path: Path) -> None:
+    made = sample_audit(tmp_path)
+    content = b"x;grade\r\n1,5;2,0\r\n2,5;2,5\r\n3,5;2,5\r\n"
+    (tmp_path / "t.csv").write_bytes(content)
+    columns = tuple(
+        replace(made.columns[4], name=name, role=role) for name, role in (("x", "feature"), ("grade", "target"))
+    )
+    record = replace(
+        made, source=str(tmp_path / "t.csv"), digest=digest_of(tmp_path / "t.csv"), target="grade", columns=columns,
+        suspects=(), classes=("2.0", "2.5", "3.5"), noise=_noise(3), reading=Reading(decimal=","),
+    )  # fmt: skip
+    states = [RowState(0, "settled", "3.5", "Ada"), RowState(2, "settled", "2.0", "Ada")]
+    corrected = write_corrected(record, states)
+    assert corrected.path.read_bytes() == content.replace(b"1,5;2,0", b"1,5;3,5").replace(b"3,5;2,5", b"3,5;2,0")
 
 
 def test_only_the_new_cells_of_a_sheet_are_added(tmp_path: Path) -> None:

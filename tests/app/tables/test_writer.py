@@ -162,5 +162,5 @@ def test_the_dialect_of_an_output_is_that_of_the_file(reading: Reading, wanted: 
 
 def test_grades_have_the_decimal_mark_of_the_file() -> None:
     frame = pl.DataFrame({"grade": ["2.5", "v1.5", None], "x": ["2.5", "", "3"]})
-    assert GERMAN.with_grades(frame, ["grade", "other"]).rows() == [("2,5", "2.5"), ("v1.5", ""), (None, "3")]
-    assert Dialect().with_grades(frame, ["grade"]).equals(frame)
+    assert GERMAN.with_numbers(frame, ["grade", "other"]).rows() == [("2,5", "2.5"), ("v1.5", ""), (None, "3")]
+    assert Dialect().with_numbers(frame, ["grade"]).equals(frame)

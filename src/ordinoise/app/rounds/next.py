@@ -18,7 +18,7 @@ from ordinoise.app.review.decisions import events_in
 from ordinoise.app.review.settled import settled_rows
 from ordinoise.app.rounds.history import check_same, history_in
 from ordinoise.app.tables import Dialect, read_stored, write_table
-from ordinoise.app.verbs.audit import frame_with_cells
+from ordinoise.app.verbs.audit import frame_with_cells, number_columns
 from ordinoise.audit.certificate import spot_check_sample
 from ordinoise.audit.gain import rating_gain, verification_gain
 from ordinoise.audit.posterior import credit_in_doubt, posterior
@@ -81,7 +81,8 @@ def plan_next(
         raise complain("folder", rule, repr(str(folder)))
     name = write_plan(folder, plan)
     dialect = Dialect.of(record.reading, is_plain=is_plain)
-    write_table(dialect.shortened(_plan_frame(record, plan)), folder / f"{name}.csv", dialect=dialect)
+    rows = dialect.with_numbers(dialect.shortened(_plan_frame(record, plan)), number_columns(record))
+    write_table(rows, folder / f"{name}.csv", dialect=dialect)
     return name, plan
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from ordinoise.app.tables.reading import Reading
 from ordinoise.columns.inference import nameless
 
-_DECIMAL = re.compile(r"[+-]?\d+\.\d+")
+_DECIMAL = re.compile(r"[+-]?\d+\.\d+(e[+-]?\d+)?")
 # A person needs no more of a number; round numbers, chosen by no run.
 DIGITS, MOST_DECIMALS = 4, 6
 
@@ -77,11 +77,11 @@ class Dialect:
         return text.replace(plain).str.replace(".", self.decimal, literal=True).alias(column.name)
 
     def spelled(self, grade: str) -> str:
-        """A grade with the decimal mark of the file."""
+        """A grade, or another number, with the decimal mark of the file."""
         return grade.replace(".", self.decimal) if _DECIMAL.fullmatch(grade) else grade
 
-    def with_grades(self, frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
-        """The table with the grades in some columns, which are text, spelled with the decimal mark of the file."""
+    def with_numbers(self, frame: pl.DataFrame, names: Collection[str]) -> pl.DataFrame:
+        """The table with the numbers in some columns of text, such as grades, with the decimal mark of the file."""
         if self.decimal == ".":
             return frame
         texts = {name: frame[name] for name in names if name in frame.columns and frame[name].dtype == pl.String}

@@ -13,6 +13,7 @@ import polars as pl
 
 from ordinoise._validation import complain
 from ordinoise.app.tables.dialect import records
+from ordinoise.app.tables.encoding import encoding_words
 from ordinoise.app.tables.label_studio import tasks_with
 from ordinoise.app.tables.lines import lines_with
 from ordinoise.app.tables.output_dialect import Dialect
@@ -73,7 +74,10 @@ class GradeColumn:
         recorded = self._grades(before.frame)
         changed = {row: grade for row, grade in grades.items() if recorded.get(row) != grade}
         spelling = _spellings(as_text(before.frame[self.name]), recorded)
-        self._write(before, {row: spelling.get(grade, grade) for row, grade in changed.items()}, path)
+        mark = self.reading.decimal if format_of(self.path) == "text" else ""
+        unspelled = Dialect(decimal=mark or ".").spelled
+        cells = {row: spelling.get(grade) or unspelled(grade) for row, grade in changed.items()}
+        self._write(before, cells, path)
         self._check_copy(before, recorded | dict(grades), path)
         return len(changed)
 
@@ -165,18 +169,18 @@ def find_text(
 def in_encoding_of(path: Path, reading: Reading, text: bytes, changed: bytes) -> bytes:
     """A changed text in the encoding of a file, after its mark; `text` is that of the file, in UTF-8."""
     raw = unpacked_bytes(path)
-    encoding = reading.encoding
+    encoding, words = reading.encoding, encoding_words(reading.encoding)
     if reading.line_end == "\r":  # the text has line feeds in their place
         text, changed = text.replace(b"\n", b"\r"), changed.replace(b"\n", b"\r")
     unchanged = text if encoding == "utf-8" else text.decode().encode(encoding)
     mark = raw[: len(raw) - len(unchanged)]
     if mark + unchanged != raw:
-        raise complain("file", f"be whole text in {encoding}", "other bytes", "save it as UTF-8")
+        raise complain("file", f"be whole text in {words}", "other bytes", "save it as UTF-8")
     try:
         return mark + (changed if encoding == "utf-8" else changed.decode().encode(encoding))
     except UnicodeEncodeError as error:
         got = repr(error.object[error.start : error.end])
-        raise complain("grades", f"be spelled in the file's encoding, {encoding}", got, "nothing was written") from None
+        raise complain("grades", f"be spelled in the file's encoding, {words}", got, "nothing was written") from None
 
 
 def _spellings(cells: pl.Series, recorded: Mapping[int, str]) -> dict[str, str]:

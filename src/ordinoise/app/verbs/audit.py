@@ -77,7 +77,7 @@ def audit_file(
         record = audit_record(found, n_suspects, history)
         write_audit(folder, found, record, out, excel_safe=excel_safe, is_plain=is_plain)
         dialect = Dialect.of(record.reading, is_plain=is_plain)
-        labels = dialect.with_grades(_label_frame(found, record), GRADES)
+        labels = dialect.with_numbers(_label_frame(found, record), GRADES)
         write_table(labels, folder / LABELS, dialect=dialect)
         is_export = format_of(found.table.path) == "tasks"
         if label_studio or is_export:
@@ -96,8 +96,13 @@ def write_audit(
     heading = f"Audit of {found.request.file.name}"
     write_report(folder / REPORT, report_findings(heading, found, record, str(out)))
     dialect = Dialect.of(record.reading, is_plain=is_plain)
-    suspects = dialect.with_grades(dialect.shortened(suspect_frame(record)), GRADES)
+    suspects = dialect.with_numbers(dialect.shortened(suspect_frame(record)), [*GRADES, *number_columns(record)])
     write_table(suspects, folder / SUSPECTS, dialect=dialect, excel_safe=excel_safe)
+
+
+def number_columns(record: Subject) -> list[str]:
+    """Names of the columns that hold numbers."""
+    return [column.name for column in record.columns if column.kind == "number"]
 
 
 def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: History | None = None) -> AuditRecord:

@@ -212,7 +212,7 @@ def write_predictions(graded: pl.DataFrame, request: PredictionRequest, out: Pat
     From CSV to CSV, unless `is_plain`, and from JSON lines to JSON lines every byte is kept and fields are added.
     """
     file, suffix = request.file, out.suffix.lower()
-    opened = open_stored(file, asked=request.reading)
+    opened = read_opened(file, asked=request.reading)  # the decimal mark is known once the cells are read
     dialect = Dialect.of(opened.reading, is_plain=is_plain)
     known = set(opened.frame.columns)
     added = pl.DataFrame([column for column in graded.get_columns() if column.name not in known])
@@ -221,7 +221,7 @@ def write_predictions(graded: pl.DataFrame, request: PredictionRequest, out: Pat
         write_lines(lines_and(file, added), out)
     elif suffix in TEXTS and is_own and not is_plain:
         grades = [name for name in added.columns if not name.startswith("probability_")]
-        write_content(text_and(file, opened, dialect.with_grades(dialect.shortened(added), grades), dialect), out)
+        write_content(text_and(file, opened, dialect.with_numbers(dialect.shortened(added), grades), dialect), out)
     else:
         write_table(graded, out, dialect=dialect)
 

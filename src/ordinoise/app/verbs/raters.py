@@ -234,7 +234,7 @@ def rate_file(
         dialect = Dialect.of(found.table.reading, is_plain=is_plain)
 
         def write(frame: pl.DataFrame, name: str) -> None:
-            frame = dialect.with_grades(dialect.shortened(frame), GRADES)
+            frame = dialect.with_numbers(dialect.shortened(frame), GRADES)
             write_table(frame, folder / name, dialect=dialect, excel_safe=excel_safe)
 
         write(consensus_frame(found), CONSENSUS)
