@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ordinoise._validation import complain
 
@@ -23,6 +23,20 @@ def meant(name: str, known: Iterable[str]) -> str:
     folded = {candidate.strip().casefold(): candidate for candidate in reversed(candidates)}
     near = difflib.get_close_matches(name.strip().casefold(), folded, n=1, cutoff=0.6)
     return f"did you mean {folded[near[0]]!r}?" if near else ""
+
+
+def spread(names: Iterable[str], columns: Collection[str]) -> list[str]:
+    """Names of columns from lists with commas between; a column whose own name has commas is found too."""
+    found = []
+    for entry in names:
+        parts = entry.split(",")
+        while parts:
+            sizes = (size for size in range(min(len(parts), LISTED), 1, -1) if ",".join(parts[:size]) in columns)
+            size = len(parts) if entry in columns else next(sizes, 1)
+            name = ",".join(parts[:size])
+            found.append(name if name in columns or size > 1 else name.strip())
+            parts = parts[size:]
+    return found
 
 
 def as_column(argument: str, name: str, columns: Sequence[str]) -> str:

@@ -50,15 +50,15 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
         "--ignore empty",
     ),
     "an infinite value": (_text("\n0.0,", "\ninf,"), "inf"),
-    "two columns of one name": (_text("size,color", "size,size"), "size"),
+    "two names of a row of data": (_text("size,color", "5,5"), "--no-header"),
     "ten thousand grades": (
         lambda path: path.write_text("size,stars\n" + "".join(f"{i % 9},{i}\n" for i in range(10_000))),
         "10000",
     ),
     "a binary file": (lambda path: path.write_bytes(bytes(range(256)) * 20), "file must"),
     "an unreadable encoding": (
-        lambda path: path.write_bytes(GOOD.replace("red", "r\xe9d").encode("latin-1")),
-        "UTF-8",
+        lambda path: path.write_bytes(GOOD.replace("red", "\u8d64\u3044").encode("shift_jis")),
+        "--encoding",
     ),
     "ragged rows": (_text("\n0.0,blue,1\n", "\n0.0,blue,1,9,9\n"), "file must"),
     "a folder": (Path.mkdir, "file must"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ordinoise._text import TextTable
     from ordinoise.app.tables import GradedTable
+    from ordinoise.app.tables.reader import Opened
     from ordinoise.jobs import Failure, StoredResult
 
 # Output to a file or a pipe is this wide, meant to hold our tables; a round number, chosen by no run.
@@ -173,6 +174,15 @@ def show_table(*, is_quiet: bool = False) -> Callable[[GradedTable], None]:
             say(console(), f" {sentence}.", bold="Careful:")
 
     return (lambda _: None) if is_quiet else show
+
+
+def show_opened(opened: Opened) -> None:
+    """Print on standard error how a file was read, if that is not usual."""
+    screen = console(stderr=True)
+    for sentence in opened.said:
+        say(screen, f" {sentence}", bold="Note:")
+    for sentence in opened.cautions:
+        say(screen, f" {sentence}.", bold="Careful:")
 
 
 def show_stage(*, is_quiet: bool = False) -> Callable[[str], None]:

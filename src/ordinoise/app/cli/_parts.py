@@ -22,7 +22,7 @@ def predict_several(request: PredictionRequest, out: Path | None, *, is_json: bo
     from ordinoise.app.out_of_core.files import refuse_in_parts
     from ordinoise.app.out_of_core.prediction import predict_parts
 
-    refuse_in_parts("", no_header=request.no_header, embeddings=request.embeddings, text_model=request.text_model)
+    refuse_in_parts("", **request.how_read(), embeddings=request.embeddings, text_model=request.text_model)
     if out is None:
         raise complain("out", "name a new folder for the grades of several Parquet files", "none")
     unseen: list[str] = []

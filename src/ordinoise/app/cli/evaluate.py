@@ -15,11 +15,11 @@ def evaluate(request: EvaluationOptions, *, json: Json = False) -> None:
     from ordinoise.app.cli._columns import check_columns
 
     check_columns(request)
-    from ordinoise.app.cli._console import console
+    from ordinoise.app.cli._console import console, show_opened
     from ordinoise.app.cli._findings import print_json, show_belief, show_scores
     from ordinoise.app.verbs.model import evaluate_file
 
-    scores, baseline = evaluate_file(request)
+    scores, baseline = evaluate_file(request, on_opened=show_opened)
     if json:
         facts = ("n_samples", "confidence", "in_doubt", "answer", "reason")
         known = {name: score for name, score in baseline.scores.items() if isfinite(score)}

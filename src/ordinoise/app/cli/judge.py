@@ -31,11 +31,11 @@ def judge(request: JudgeOptions, *, out: Path = Path("judged"), json: Json = Fal
 
     refuse_existing("out", out)
     check_columns(request)
-    from ordinoise.app.cli._console import console, say
+    from ordinoise.app.cli._console import console, say, show_opened
     from ordinoise.app.cli._findings import print_json
     from ordinoise.app.verbs.judge import judge_file
 
-    found = judge_file(request, out)
+    found = judge_file(request, out, on_opened=show_opened)
     if json:
         print_json(found.to_dict() | {"out": str(out)})
         return

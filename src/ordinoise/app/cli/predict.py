@@ -32,7 +32,7 @@ def predict(
 
     if out is not None:
         refuse_existing("out", out)
-    from ordinoise.app.cli._console import console, say
+    from ordinoise.app.cli._console import console, say, show_opened
     from ordinoise.app.cli._findings import print_json
     from ordinoise.app.cli._parts import predict_several, refuse_scheduler
     from ordinoise.app.tables.folder import is_folder
@@ -44,7 +44,7 @@ def predict(
     refuse_scheduler(request.scheduler)
     is_text = not json if out is None else out.suffix.lower() in (".csv", ".tsv")
     unseen: list[str] = []
-    frame = predict_file(request, as_stored=is_text, on_unseen=unseen.append)
+    frame = predict_file(request, as_stored=is_text, on_unseen=unseen.append, on_opened=show_opened)
     if out is not None:
         write_predictions(frame, request, out, is_plain=dialect == "plain")
     for sentence in unseen:

@@ -266,9 +266,11 @@ def check_options(request: Request) -> None:
     """Refuse bad options, and those that need all rows at once."""
     check_request(request)
     is_other = request.learner not in ("auto", "boosting")
+    refuse_in_parts("", **request.how_read())  # the files store types
     refuse_in_parts(
         learner=request.learner if is_other else None, embeddings=request.embeddings, text_model=request.text_model,
         item=request.item, grader=request.grader, text=", ".join(request.text), image=", ".join(request.image),
+        **{"as": ", ".join(request.as_)},
     )  # fmt: skip
 
 

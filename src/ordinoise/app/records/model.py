@@ -42,6 +42,11 @@ class Task:
         return self._named("category", "text")
 
     @property
+    def features(self) -> tuple[str, ...]:
+        """Columns that are features."""
+        return tuple(column.name for column in self.columns if column.role == "feature")
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """Columns of free text."""
         return self._named("text")

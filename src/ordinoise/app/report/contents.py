@@ -255,9 +255,11 @@ def _curves_chart(curves: Mapping[str, Sequence[float]]) -> Chart:
 def shown_settings(settings: Mapping[str, object]) -> dict[str, str]:
     """The options that were given or have a value, in words."""
     given = {
-        name: value for name, value in settings.items() if value is not None and value != [] and value is not False
+        name: value
+        for name, value in settings.items()
+        if value is not None and value is not False and value not in ([], ())
     }
-    return {shortened(name.replace("_", " ")): _setting_text(value) for name, value in given.items()}
+    return {shortened(name.replace("_", " ").strip()): _setting_text(value) for name, value in given.items()}
 
 
 def _setting_text(value: object) -> str:

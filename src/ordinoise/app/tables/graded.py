@@ -153,7 +153,7 @@ def graded_table(
     ValueError
         One sentence about what is wrong with the file or the arguments.
     """
-    hints = SpellingHints(kinds={roles.target: "grade"})
+    hints = SpellingHints(kinds={**roles.kinds, roles.target: "grade"})
     opened = read_opened(path, asked=asked, keep_text=roles.kept_as_text, wanted=(roles.target,), hints=hints)
     with placed_errors(Path(path), opened):
         return graded_frame(path, opened, roles, embeddings=embeddings, text_model=text_model)
@@ -180,7 +180,11 @@ def graded_frame(
     wanted = roles.of_columns(opened)
     if "item" in names:
         wanted |= _differing(frame[rows], names["item"], wanted)
-    columns = tuple(find(frame.get_column(name), *role, opened.spelled.get(name)) for name, role in wanted.items())
+    asked = roles.asked_kinds(frame.columns)
+    columns = tuple(
+        of_kind(find(frame.get_column(name), *role, opened.spelled.get(name)), asked.get(name, ""))
+        for name, role in wanted.items()
+    )
     _check_features(frame, columns, rows, has_more=embeddings is not None)
     # Converted from all rows, so that an infinite number in any of them is refused by its row in the file.
     made = features_of(frame, columns)
@@ -207,6 +211,16 @@ def graded_frame(
     check_no_copy(table)
     heard = (*opened.cautions, *(caution for one in said for caution in one.cautions))
     return replace(table, cautions=(*heard, *cautions(table)))
+
+
+def of_kind(found: ColumnFindings, kind: str) -> ColumnFindings:
+    """What a column holds, used as the kind that is asked for; refuses a kind that no cell has."""
+    if kind in ("", "id") or found.role not in ("feature", "ignored"):
+        return found
+    if kind != "category" and kind != found.kind:
+        got = f"{found.name}={kind}, where no cell is a {kind}"
+        raise complain("as", "name a kind that a column can have", got, f"{found.name}={found.kind} is one")
+    return replace(found, kind=kind, role="feature", note="as requested")
 
 
 def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[Any]:

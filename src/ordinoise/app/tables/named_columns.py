@@ -14,11 +14,13 @@ from ordinoise.app.tables.reader import open_stored
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.source import as_file, format_of
 from ordinoise.app.tables.target import MOST_GRADES
-from ordinoise.columns.names import LISTED, meant
+from ordinoise.columns.names import LISTED, meant, spread
 from ordinoise.columns.refusals import is_sentence
 
 # A file of these formats is read twice, which for so many bytes is quick; a round number, chosen by no run.
 FORMATS, MOST_BYTES = ("text", "json", "excel"), 2**24
+GRADES = ("target", "grade", "judge")
+"""Options that name the column of grades, which a sheet must have."""
 
 
 def check_named(path: Path, named: Mapping[str, Iterable[str]], asked: Reading = BY_RULES) -> None:
@@ -34,15 +36,14 @@ def check_named(path: Path, named: Mapping[str, Iterable[str]], asked: Reading =
     """
     if not _is_quick(path):
         return
-    frame = open_stored(path, asked=asked).frame
+    wanted = [name for option in GRADES for name in named.get(option, ())]
+    frame = open_stored(path, asked=asked, wanted=wanted).frame
     if asked.has_header and looks_like_data(frame.columns):
         return  # who reads it says more
     for option, names in named.items():
-        for name in names:
-            parts = [name] if name in frame.columns else [part.strip() for part in name.split(",")]
-            unknown = next((part for part in parts if part not in frame.columns), None)
-            if unknown is not None:
-                raise complain(option, "name a column of the file", repr(unknown), _advice(frame, unknown))
+        unknown = next((name for name in spread(names, frame.columns) if name not in frame.columns), None)
+        if unknown is not None:
+            raise complain(option, "name a column of the file", repr(unknown), _advice(frame, unknown))
 
 
 def likely_columns(path: Path) -> str:

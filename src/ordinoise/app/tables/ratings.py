@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ordinoise._validation import Ints, complain
 from ordinoise.app.tables.file_lines import placed_errors
 from ordinoise.app.tables.label_studio import Exported, exported_grades, is_json
-from ordinoise.app.tables.reader import read_opened
+from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.columns.cell_errors import CellError
@@ -94,11 +94,17 @@ class RatingsTable:
 
 
 def long_ratings(
-    path: Path, item: str, rater: str | None, grade: str, order: Sequence[object] | str | None = None
+    path: Path,
+    item: str,
+    rater: str | None,
+    grade: str,
+    order: Sequence[object] | str | None = None,
+    *,
+    asked: Reading = BY_RULES,
 ) -> RatingsTable:
     """Ratings from a table with one row per grade; without `rater` it is not known who gave them."""
     named = [item] if rater is None else [item, rater]
-    opened = read_opened(path, keep_text=named)
+    opened = read_opened(path, keep_text=named, asked=asked, wanted=[*named, grade])
     frame, digest = opened.frame, opened.digest
     for option, name in zip(("item", "rater"), named, strict=False):
         as_column(option, name, frame.columns)
@@ -112,7 +118,11 @@ def long_ratings(
     kept = complete[rows]
     items, of_item = _numbered(_stripped(kept.get_column(item)))
     raters = None if rater is None else np.array(_stripped(kept.get_column(rater)).to_list())
-    messages = _skipped(frame.height - complete.height, "name") + _skipped(complete.height - len(rows), "grade")
+    messages = (
+        _said(opened)
+        + _skipped(frame.height - complete.height, "name")
+        + _skipped(complete.height - len(rows), "grade")
+    )
     cells = _cells_per_item(kept.drop(*named, grade), of_item, len(items))
     if rater is not None and len(items) == len(of_item):
         messages += (_of_one_grade(path, grade, rater, cells.columns),)
@@ -123,12 +133,18 @@ def long_ratings(
 
 
 def wide_ratings(
-    path: Path, wide: Sequence[str], item: str | None, order: Sequence[object] | str | None, *, is_named: bool
+    path: Path,
+    wide: Sequence[str],
+    item: str | None,
+    order: Sequence[object] | str | None,
+    *,
+    is_named: bool,
+    asked: Reading = BY_RULES,
 ) -> RatingsTable:
     """Ratings from a table with one row per item and one column per rater, or per opinion if not `is_named`."""
     if len(wide) < 2 or len(set(wide)) < len(wide):
         raise complain("wide", "name two different columns or more, with commas between", ",".join(wide))
-    opened = read_opened(path, keep_text=[*wide, *([] if item is None else [item])])
+    opened = read_opened(path, keep_text=[*wide, *([] if item is None else [item])], asked=asked, wanted=wide)
     frame, digest = opened.frame, opened.digest
     for name in wide:
         as_column("wide", name, frame.columns)
@@ -141,7 +157,7 @@ def wide_ratings(
     number, column = rows % frame.height, rows // frame.height
     graded = np.unique(number)
     raters = np.array(wide)[column] if is_named else None
-    messages = _skipped(frame.height - len(graded), "grade")
+    messages = _said(opened) + _skipped(frame.height - len(graded), "grade")
     about = frame[graded].drop(*wide, *([] if item is None else [item]))
     cells = pl.DataFrame([as_text(one) for one in about.get_columns()])
     items = tuple(names[at] for at in graded.tolist())
@@ -242,6 +258,10 @@ def _cells_per_item(frame: pl.DataFrame, of_item: Ints, n_items: int) -> pl.Data
     texts = [as_text(column) for column in frame.get_columns()]
     kept = [text for text in texts if bool(nameless(text).eq_missing(nameless(text)[first[of_item]]).all())]
     return pl.DataFrame([text[first] for text in kept])
+
+
+def _said(opened: Opened) -> tuple[str, ...]:
+    return (*opened.said, *(f"careful: {caution}." for caution in opened.cautions))
 
 
 def _skipped(n_rows: int, what: str) -> tuple[str, ...]:

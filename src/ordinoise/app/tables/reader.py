@@ -23,6 +23,7 @@ from ordinoise.app.tables.trial import damaged, stored_size
 from ordinoise.app.tables.workbook import SheetTable, read_workbook
 from ordinoise.columns.findings import SpelledColumn, SpellingHints
 from ordinoise.columns.inference import as_text, nameless
+from ordinoise.columns.names import spread
 from ordinoise.columns.spelling import SpelledTable, spelled_table
 
 # Some damaged files make polars panic, which is a BaseException in Python.
@@ -114,9 +115,9 @@ def read_opened(
     return Opened(spelled.frame, **known | {"reading": reading, "spelled": spelled.columns})
 
 
-def open_stored(path: str | Path, *, asked: Reading = BY_RULES) -> Opened:
+def open_stored(path: str | Path, *, asked: Reading = BY_RULES, wanted: Collection[str] = ()) -> Opened:
     """The table with its cells as stored, with the digest of the file and how it was read."""
-    return _read(path, asked)
+    return _read(path, asked, wanted)
 
 
 def read_stored(path: str | Path, *, asked: Reading = BY_RULES) -> pl.DataFrame:
@@ -132,13 +133,15 @@ def typed_columns(
 ) -> SpelledTable:
     """A table of the columns with the types that their text stands for; modifies the list."""
     hints = hints or SpellingHints()
+    names = [column.name for column in columns]
+    kinds = {name: kind for given, kind in hints.kinds.items() for name in spread([given], names)}
     hints = replace(
         hints,
         decimal=reading.decimal or hints.decimal,
         dates=reading.dates or hints.dates,
         missing=(*hints.missing, *reading.missing),
         delimiter=reading.delimiter,
-        kinds={**hints.kinds, **dict.fromkeys(keep_text, "text")},
+        kinds={**kinds, **dict.fromkeys(spread(keep_text, names), "text")},
     )
     return spelled_table(columns, hints)
 
@@ -154,8 +157,7 @@ def read_text(path: str | Path, *, asked: Reading = BY_RULES) -> pl.DataFrame:
 def _read(path: str | Path, asked: Reading, wanted: Collection[str] = ()) -> Opened:
     """The stored table with NaN and empty text as null, and the digest of the file."""
     source = open_source(path, asked.encoding)
-    if not asked.has_header and source.kind != "text":
-        raise complain("no-header", "be used with CSV alone", f"{str(path)!r}, which names its columns", "leave it out")
+    _check_asked(source, asked)
     try:
         found = _opened(source, asked, wanted)
         text = pl.col(pl.String, pl.Categorical, pl.Enum)
@@ -163,6 +165,17 @@ def _read(path: str | Path, asked: Reading, wanted: Collection[str] = ()) -> Ope
         return replace(found, frame=found.frame.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), filled))
     except MemoryError:
         raise too_large(source.path) from None
+
+
+def _check_asked(source: Source, asked: Reading) -> None:
+    """Refuse options that a file of this format cannot follow."""
+    given = {"no-header": not asked.has_header, "sheet": asked.sheet, "header-row": asked.header_row}
+    known = {"text": ("no-header", "header-row"), "excel": ("sheet", "header-row")}.get(source.kind, ())
+    odd = next((option for option, value in given.items() if value and option not in known), None)
+    rules = {"no-header": "CSV alone", "sheet": "a workbook", "header-row": "CSV or a workbook"}
+    if odd is not None:
+        got = f"{str(source.path)!r}, which names its columns" if odd == "no-header" else repr(str(source.path))
+        raise complain(odd, f"be used with {rules[odd]}", got, "leave it out")
 
 
 def _opened(source: Source, asked: Reading, wanted: Collection[str]) -> Opened:

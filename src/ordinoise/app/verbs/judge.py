@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 
 from ordinoise._files import new_folder, write_whole
 from ordinoise._validation import as_count, complain
-from ordinoise.app.tables import read_table, write_table
+from ordinoise.app.tables import write_table
+from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.verbs.request import JudgeRequest
 from ordinoise.columns.names import as_column
 from ordinoise.scoring.judges import Judgment, judge
@@ -17,12 +19,14 @@ from ordinoise.scoring.judges import Judgment, judge
 REPORT, RECORD, NEXT = "report.html", "judge.json", "next.csv"
 
 
-def judge_file(request: JudgeRequest, out: Path) -> Judgment:
+def judge_file(request: JudgeRequest, out: Path, *, on_opened: Callable[[Opened], None] = lambda _: None) -> Judgment:
     """Correct the judge's grades of a file, and write report.html, judge.json and next.csv into a new folder."""
     from ordinoise.app.report.judge import write_judge_report
 
     with new_folder("out", out) as folder:
-        frame = read_table(request.file)
+        opened = read_opened(request.file, asked=request.reading, wanted=[request.judge])
+        on_opened(opened)
+        frame = opened.frame
         found = judge_frame(frame, request)
         write_judge_report(folder / REPORT, request.file.name, found)
         write_whole(folder / RECORD, json.dumps(found.to_dict(), indent=1, allow_nan=False).encode())

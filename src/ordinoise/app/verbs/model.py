@@ -27,7 +27,8 @@ from ordinoise.app.tables import (
 )
 from ordinoise.app.tables.embeddings import embedded_columns
 from ordinoise.app.tables.file_lines import placed_errors
-from ordinoise.app.tables.reader import open_stored, read_opened
+from ordinoise.app.tables.reader import Opened, open_stored, read_opened
+from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.regraded import text_and
 from ordinoise.app.tables.writer import LINES, TEXTS
 from ordinoise.columns.categories import folded, folded_once
@@ -95,7 +96,9 @@ def write_model(folder: Path, found: FileAudit, record: AuditRecord) -> None:
     write_report(folder / REPORT, report_findings(f"Model of {found.request.file.name}", found, record))
 
 
-def evaluate_file(request: EvaluationRequest) -> tuple[Evaluation, Baseline]:
+def evaluate_file(
+    request: EvaluationRequest, *, on_opened: Callable[[Opened], None] = lambda _: None
+) -> tuple[Evaluation, Baseline]:
     """Every metric of a model on a file it was not fitted to, on the recorded grades and corrected for their noise.
 
     Beside it, what always predicting the middle grade would score on the recorded ones. Unless they are trusted, the
@@ -108,7 +111,10 @@ def evaluate_file(request: EvaluationRequest) -> tuple[Evaluation, Baseline]:
     fitted, task = read_model(request.model)
     target = task.target if request.target is None else request.target
     hints = replace(SpellingHints.of_columns(task.columns), kinds={target: "grade"})
-    opened = read_opened(request.file, keep_text=task.categories, asked=request.reading, hints=hints)
+    opened = read_opened(
+        request.file, keep_text=task.categories, asked=request.reading, wanted=[*task.features, target], hints=hints
+    )
+    on_opened(opened)
     frame = opened.frame
     labels, rows = grades_of(frame, target, fitted.classes_.tolist())
     noise = None if request.trusted else "model"
@@ -122,7 +128,11 @@ def evaluate_file(request: EvaluationRequest) -> tuple[Evaluation, Baseline]:
 
 
 def predict_file(
-    request: PredictionRequest, *, as_stored: bool = True, on_unseen: Callable[[str], None] = lambda _: None
+    request: PredictionRequest,
+    *,
+    as_stored: bool = True,
+    on_unseen: Callable[[str], None] = lambda _: None,
+    on_opened: Callable[[Opened], None] = lambda _: None,
 ) -> pl.DataFrame:
     """The table of a file with columns added for the predicted grade and the probability of each grade.
 
@@ -134,12 +144,17 @@ def predict_file(
         Whether to return the file's own cells as stored (text, for a CSV file) or with their inferred types.
     on_unseen : callable
         Called with a sentence for every column with categories that the model never saw, and on how cells were read.
+    on_opened : callable
+        Called with the table that was read.
     """
     check_prediction(request)
     fitted, task = read_model(request.model)
-    opened = open_stored(request.file, asked=request.reading)
+    opened = open_stored(request.file, asked=request.reading, wanted=task.features)
+    on_opened(opened)
     with placed_errors(request.file, opened):
-        return with_grades(fitted, task, opened.frame, request, as_stored=as_stored, on_unseen=on_unseen)
+        return with_grades(
+            fitted, task, opened.frame, request, as_stored=as_stored, on_unseen=on_unseen, reading=opened.reading
+        )
 
 
 def check_prediction(request: PredictionRequest) -> None:
@@ -158,10 +173,11 @@ def with_grades(
     *,
     as_stored: bool = True,
     on_unseen: Callable[[str], None] = lambda _: None,
+    reading: Reading = BY_RULES,
 ) -> pl.DataFrame:
     """The rows of a table that was read, with the columns that `predict_file` adds."""
     hints = SpellingHints.of_columns(task.columns)
-    spelled = typed_columns(stored.get_columns(), task.categories, request.reading, hints)
+    spelled = typed_columns(stored.get_columns(), task.categories, reading, hints)
     frame, names = spelled.frame, list(hints.known)
     for clause in (*spelled.messages(names), *spelled.cautions(names)):
         on_unseen(f"{clause}.")

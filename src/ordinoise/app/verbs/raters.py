@@ -158,13 +158,14 @@ def read_ratings(request: RatingsRequest) -> RatingsTable:
         if request.rater is not None or request.grade is not None:
             raise complain("wide", "stand instead of --rater and --grade", "both")
         names = [name.strip() for name in request.wide.split(",")]
-        return wide_ratings(request.file, names, request.item, request.order, is_named=not request.unnamed)
+        is_named = not request.unnamed
+        return wide_ratings(request.file, names, request.item, request.order, is_named=is_named, asked=request.reading)
     if request.item is None or request.grade is None:
         advice = "or --wide one,two,three if every rater has a column"
         raise complain("options", "name the columns with --item and --grade", "not both", advice)
     if request.unnamed:
         raise complain("unnamed", "be given with --wide", "none", "leave out --rater instead")
-    return long_ratings(request.file, request.item, request.rater, request.grade, request.order)
+    return long_ratings(request.file, request.item, request.rater, request.grade, request.order, asked=request.reading)
 
 
 def _about_items(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar
+
+from cyclopts import Group, Parameter
 
 if TYPE_CHECKING:
     from ordinoise.app.tables.reading import Reading
@@ -14,6 +16,15 @@ if TYPE_CHECKING:
 # The command line takes its options, defaults and help from these classes: this module must stay quick to import.
 
 NOT_STORED = ("file", "target", "jobs", "scheduler")
+HOW_READ = Parameter(group=Group("How the file is read"))
+Class = TypeVar("Class", bound=type)
+
+
+def positional_first(cls: Class) -> Class:
+    """The dataclass with the fields first that have a place on the command line, also those after inherited options."""
+    known: dict[str, Any] = cls.__dataclass_fields__  # type: ignore[attr-defined]
+    cls.__dataclass_fields__ = dict(sorted(known.items(), key=lambda item: item[1].kw_only))  # type: ignore[attr-defined]
+    return cls
 
 
 class Options:
@@ -35,8 +46,63 @@ class Options:
         return of_plain(cls, {name: settings[name] for name in names} | given)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadFile(Options):
+    """How a file is read, where that is not left to the rules.
+
+    Parameters
+    ----------
+    encoding
+        Encoding of a text file, such as cp1252, cp1250 or shift_jis; found by its bytes, and said, if not given.
+    header_row
+        Row with the names of the columns, as a spreadsheet counts; rows above are no part of the table.
+    no_header
+        The first row of the CSV file is data; its columns are called column_1, column_2, ...
+    sheet
+        Sheet of a workbook; the first visible one that has the target column if not given.
+    decimal
+        Decimal mark of numbers that could be read in two ways, such as 1.234: a point or a comma.
+    dates
+        Order of dates that could be read in two ways, such as 03/05/2019: dmy or mdy.
+    missing
+        More words for a missing cell, with commas between; k.A., n/a, #NV and others are known.
+    """
+
+    encoding: Annotated[str | None, HOW_READ] = None
+    header_row: Annotated[int | None, HOW_READ] = None
+    no_header: Annotated[bool, HOW_READ] = False
+    sheet: Annotated[str | None, HOW_READ] = None
+    decimal: Annotated[str | None, HOW_READ] = None
+    dates: Annotated[str | None, HOW_READ] = None
+    missing: Annotated[tuple[str, ...], HOW_READ] = ()
+
+    @property
+    def reading(self) -> Reading:
+        """How the file is asked to be read; refuses what contradicts itself."""
+        from ordinoise._validation import as_choice, as_count, complain
+        from ordinoise.app.tables.reading import Reading
+
+        if self.header_row is not None and self.no_header:
+            raise complain("header-row", "be left out with --no-header", self.header_row)
+        return Reading(
+            encoding=self.encoding or "",
+            has_header=not self.no_header,
+            header_row=0 if self.header_row is None else as_count("header-row", self.header_row, 1),
+            sheet=self.sheet or "",
+            decimal="" if self.decimal is None else as_choice("decimal", self.decimal, (".", ",")),
+            dates="" if self.dates is None else as_choice("dates", self.dates, ("dmy", "mdy")),
+            missing=tuple(word.strip() for words in self.missing for word in words.split(",") if word.strip()),
+        )
+
+    def how_read(self) -> dict[str, Any]:
+        """The options on how the file is read that are given."""
+        given = {one.name: getattr(self, one.name) for one in fields(ReadFile)}
+        return {name: value for name, value in given.items() if value not in (None, False, ())}
+
+
+@positional_first
 @dataclass(frozen=True)
-class GradedFile(Options):
+class GradedFile(ReadFile):
     """A table with a column of grades.
 
     Parameters
@@ -48,37 +114,31 @@ class GradedFile(Options):
         Column of grades.
     order
         Grades from lowest to highest, such as low,medium,high; required if they are text.
-    no_header
-        The first row of the CSV file is data; its columns are called column_1, column_2, ...
     """
 
     file: Path
     _: KW_ONLY
     target: str
     order: str | None = None
-    no_header: bool = False
-
-    @property
-    def reading(self) -> Reading:
-        """How the file is asked to be read."""
-        from ordinoise.app.tables.reading import Reading
-
-        return Reading(has_header=not self.no_header)
 
 
+@positional_first
 @dataclass(frozen=True, kw_only=True)
 class Request(GradedFile):
     """A fit, an audit or a noise estimate of a file.
 
     Parameters
     ----------
+    as_
+        Kind of a column, such as age=number: number, date, category, text, id, image or ignored; several with commas
+        between, or repeated. What is no number in a column of numbers is missing.
     ignore
-        Column that is not a feature; may be repeated.
+        Columns that are not features, with commas between; short for --as COLUMN=ignored.
     text
-        Column of free text, whatever its cells look like; may be repeated. Long texts are found without it.
+        Columns of free text, whatever their cells look like; short for --as COLUMN=text. Long texts are found without.
     image
-        Column that names pictures, which the review page shows; may be repeated. It is found without it if every cell
-        ends like a picture's name. What the pictures show comes from embeddings.
+        Columns that name pictures, which the review page shows; short for --as COLUMN=image. They are found without it
+        if every cell ends like a picture's name. What the pictures show comes from embeddings.
     embeddings
         File with one vector per row of the table, added to the features: .npy, Parquet or Feather.
     text_model
@@ -117,9 +177,10 @@ class Request(GradedFile):
         machines can read, and that may be larger than memory; this machine alone by default.
     """
 
-    ignore: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    image: tuple[str, ...] = ()
+    as_: Annotated[tuple[str, ...], HOW_READ] = ()
+    ignore: Annotated[tuple[str, ...], HOW_READ] = ()
+    text: Annotated[tuple[str, ...], HOW_READ] = ()
+    image: Annotated[tuple[str, ...], HOW_READ] = ()
     embeddings: Path | None = None
     text_model: str | None = None
     item: str | None = None
@@ -142,19 +203,20 @@ class Request(GradedFile):
         """What is said of the columns."""
         from ordinoise.app.tables.roles import ColumnRoles
 
-        return ColumnRoles(**{one.name: getattr(self, one.name) for one in fields(ColumnRoles)})
+        return ColumnRoles.of(self.as_, **{one: getattr(self, one) for one in ColumnRoles.options()})
 
     def words(self) -> tuple[str, ...]:
         """The options that are not the defaults, as words of a command line."""
         found: list[str] = []
         for one in fields(self):
-            value, name = getattr(self, one.name), f"--{one.name.replace('_', '-')}"
+            value, name = getattr(self, one.name), f"--{one.name.strip('_').replace('_', '-')}"
             if one.name not in ("file", "target", "jobs") and value != one.default:
                 for each in value if isinstance(value, tuple) else (value,):
                     found += [name] if each is True else [name, str(each)]
         return tuple(found)
 
 
+@positional_first
 @dataclass(frozen=True, kw_only=True)
 class CorruptionRequest(GradedFile):
     """A copy of a file with noise added to its grades.
@@ -184,8 +246,9 @@ class CorruptionRequest(GradedFile):
     seed: int = 0
 
 
+@positional_first
 @dataclass(frozen=True)
-class ModelRequest:
+class ModelRequest(ReadFile):
     """A model and a table for it.
 
     Parameters
@@ -194,8 +257,6 @@ class ModelRequest:
         Folder written by ordinoise fit.
     file
         Table with the feature columns of the model; for predict also a folder of Parquet files, or a pattern in quotes.
-    no_header
-        The first row of the CSV file is data; its columns are called column_1, column_2, ...
     embeddings
         File with one vector per row, if the model was made with one.
     text_model
@@ -205,18 +266,11 @@ class ModelRequest:
     model: Path
     file: Path
     _: KW_ONLY
-    no_header: bool = False
     embeddings: Path | None = None
     text_model: str | None = None
 
-    @property
-    def reading(self) -> Reading:
-        """How the file is asked to be read."""
-        from ordinoise.app.tables.reading import Reading
 
-        return Reading(has_header=not self.no_header)
-
-
+@positional_first
 @dataclass(frozen=True, kw_only=True)
 class PredictionRequest(ModelRequest):
     """Grades for the rows of a table.
@@ -236,6 +290,7 @@ class PredictionRequest(ModelRequest):
     scheduler: str | None = None
 
 
+@positional_first
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRequest(ModelRequest):
     """Scores of a model on a table with grades that it was not fitted to.
@@ -255,8 +310,9 @@ class EvaluationRequest(ModelRequest):
     group: str | None = None
 
 
+@positional_first
 @dataclass(frozen=True)
-class RatingsRequest(Options):
+class RatingsRequest(ReadFile):
     """The consensus of several raters.
 
     Parameters
@@ -297,8 +353,9 @@ class RatingsRequest(Options):
     seed: int = 0
 
 
+@positional_first
 @dataclass(frozen=True)
-class JudgeRequest:
+class JudgeRequest(ReadFile):
     """Automatic grades of a file, to be corrected by human grades of some rows.
 
     Parameters
