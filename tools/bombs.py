@@ -262,10 +262,6 @@ def _blanks(path: Path) -> None:
     _workbook(path, lambda parts: parts | {"xl/styles.xml": b" " * 1_500_000_000})
 
 
-def _attributes(path: Path) -> None:
-    _workbook(path, _sheet(b'<row r="6"' + b"".join(b' a%d="1"' % at for at in range(1_000_000)) + b"/>"))
-
-
 def _deep_sheet(path: Path) -> None:
     _workbook(path, _sheet(b'<row r="6">' + b"<c>" * 2_000_000 + b"</c>" * 2_000_000 + b"</row>"))
 
@@ -343,7 +339,6 @@ BOMBS = (
     Bomb("a text of 3 MB in 2000 cells t.xlsx", _shared_text),
     Bomb("entities t.xlsx", _entities),
     Bomb("1.5 GB of blanks t.xlsx", _blanks),
-    Bomb("a million attributes t.xlsx", _attributes),
     Bomb("two million cells in one another t.xlsx", _deep_sheet),
     Bomb("items of 2 GB model", _long_items, MODEL),
     Bomb("a million brackets model", _deep_model, MODEL),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.cli.command import run
+from app.cli.command import few_models, run
 from app.review.sample import sample_audit
 from ordinoise.app.review.events import RowState
 from ordinoise.app.review.export import write_corrected
@@ -51,8 +51,8 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
-def test_every_type_comes_back(tmp_path: Path, suffix: str) -> None:
+def _every_type() -> Any:
+    """A table with a column of each type, in 60 rows."""
     columns = {
         name: pa.concat_arrays([column] * 20)
         for name, column in COLUMNS.items()
@@ -62,8 +62,12 @@ def test_every_type_comes_back(tmp_path: Path, suffix: str) -> None:
         name: COLUMNS[name].take(pa.array([0, 1, 2] * 20)) for name in ("dictionary", "ordered", "small dictionary")
     }
     grades = pa.array(np.arange(60) // 7 % 3 + 1, pa.int16())
-    table = pa.table(columns | {"grade": grades, "size": np.arange(60.0)}).replace_schema_metadata({"pandas": "{}"})
-    source = _write(table, tmp_path / f"t{suffix}")
+    return pa.table(columns | {"grade": grades, "size": np.arange(60.0)}).replace_schema_metadata({"pandas": "{}"})
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_every_type_comes_back(tmp_path: Path, suffix: str) -> None:
+    source = _write(_every_type(), tmp_path / f"t{suffix}")
     out = tmp_path / f"out{suffix}"
     done = run("corrupt", source, "--target", "grade", "--rate", "0.3", "--out", out)
     assert done.code == 0, done.err
@@ -74,6 +78,38 @@ def test_every_type_comes_back(tmp_path: Path, suffix: str) -> None:
     changed = before.drop_columns(["grade", "nan"])
     assert after.drop_columns(["grade", "nan"]).equals(changed)
     np.testing.assert_array_equal(after["nan"].to_numpy(), before["nan"].to_numpy())
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of the column that is read as a number in every table here."""
+    folder = tmp_path_factory.mktemp("model")
+    lines = "".join(f"{row}.0,{row // 7 % 3 + 1}\n" for row in range(60))
+    (folder / "t.csv").write_text(f"size,grade\n{lines}")
+    words = ("--target", "grade", "--out", folder / "model", "--learner", "mlp", "--noise", "none", "--jobs", "1")
+    with few_models():
+        done = run("fit", folder / "t.csv", *words)
+    assert done.code == 0, done.err
+    return folder / "model"
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+@pytest.mark.parametrize("out", [".parquet", ".feather"])
+def test_predictions_are_added_to_a_file_whose_types_stay(tmp_path: Path, model: Path, suffix: str, out: str) -> None:
+    table = _every_type()
+    source, graded = _write(table, tmp_path / f"t{suffix}"), tmp_path / f"graded{out}"
+    done = run("predict", model, source, "--out", graded)
+    assert done.code == 0, done.err
+    as_kept = _write(_read(source), tmp_path / f"again{out}")  # Parquet has no times in whole seconds
+    before, after = _read(as_kept), _read(graded)
+    added = after.column_names[before.num_columns :]
+    assert added == ["predicted_grade", "probability_1", "probability_2", "probability_3"]
+    assert {str(after.schema.field(name).type) for name in added} == {"int64", "double"}
+    kept = after.drop_columns(added)
+    assert kept.schema.equals(before.schema)
+    assert kept.schema.metadata[b"pandas"] == b"{}"
+    assert kept.drop_columns(["nan"]).equals(before.drop_columns(["nan"]))
+    assert read_table(graded)["predicted_grade"].to_list() == after["predicted_grade"].to_pylist()
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather"])

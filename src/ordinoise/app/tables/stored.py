@@ -1,17 +1,19 @@
-"""A Parquet or Feather file with other values in some rows of a column: every other column as pyarrow reads it.
+"""A Parquet or Feather file with other values in a column, or with more columns: all others as pyarrow reads them.
 
 Polars has fewer types than the formats: it would widen texts, lists and dictionaries, and make a timestamp of a date64.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+import polars as pl
 
 from ordinoise.app.tables.folder import is_folder
-from ordinoise.app.tables.writer import new_table_file
+from ordinoise.app.tables.writer import STORED, new_table_file
 
 
 def write_stored_with(source: Path, kind: str, target: str, values: Mapping[int, Any], path: Path) -> bool:
@@ -30,7 +32,35 @@ def write_stored_with(source: Path, kind: str, target: str, values: Mapping[int,
     path : Path
         The new file.
     """
-    if is_folder(source):
+    return _rewritten(source, kind, path, lambda pa, table: _changed(pa, table, target, values))
+
+
+def write_stored_and(source: Path, kind: str, added: pl.DataFrame, path: Path) -> bool:
+    """Write the rows of a file with more columns, its types and the notes of pandas kept; False where pyarrow cannot.
+
+    Parameters
+    ----------
+    source, kind, path
+        As for `write_stored_with`; `path` may also be of the other kind.
+    added : polars.DataFrame
+        Columns with other names, a row for each row of the file.
+    """
+
+    def appended(pa: Any, table: Any) -> Any:
+        for name, column in zip(
+            added.columns, added.to_arrow(compat_level=pl.CompatLevel.oldest()).columns, strict=True
+        ):
+            table = table.append_column(
+                name, column.cast("string") if pa.types.is_large_string(column.type) else column
+            )
+        return table
+
+    return _rewritten(source, kind, path, appended)
+
+
+def _rewritten(source: Path, kind: str, path: Path, edit: Callable[[Any, Any], Any]) -> bool:
+    """Write what a function makes of the Arrow table of a file, in the format that the suffix of `path` names."""
+    if is_folder(source) or kind not in STORED:
         return False
     try:
         import pyarrow as pa
@@ -38,24 +68,31 @@ def write_stored_with(source: Path, kind: str, target: str, values: Mapping[int,
         from pyarrow import parquet as pq
     except ImportError:
         return False
+    options: dict[str, Any] = {}
     with suppress(pa.ArrowException, TypeError, ValueError), source.open("rb") as file:
         if kind == "arrow":
-            table = _changed(pa, ipc.open_file(file).read_all(), target, values)
-            with new_table_file(path) as out:
-                # Polars stops at an empty buffer of a view in a compressed file of pyarrow.
-                has_views = any("view" in str(field.type) for field in table.schema)
-                options = ipc.IpcWriteOptions(compression=None if has_views else "lz4")
-                with ipc.new_file(out, table.schema, options=options) as writer:
-                    writer.write_table(table)
-            return True
-        stored = pq.ParquetFile(file)
-        table = _changed(pa, stored.read(), target, values)
-        group = stored.metadata.row_group(0)
-        codec = group.column(0).compression if group.num_columns else "SNAPPY"
+            table = edit(pa, ipc.open_file(file).read_all())
+        else:
+            stored = pq.ParquetFile(file)
+            table = edit(pa, stored.read())
+            group = stored.metadata.row_group(0)
+            codec = group.column(0).compression if group.num_columns else "SNAPPY"
+            options = {"compression": codec, "row_group_size": max(1, group.num_rows)}
         with new_table_file(path) as out:
-            pq.write_table(table, out, compression=codec, row_group_size=max(1, group.num_rows))
+            if path.suffix.lower() in STORED["parquet"]:
+                pq.write_table(table, out, **options)
+            else:
+                _write_feather(ipc, table, out)
         return True
     return False
+
+
+def _write_feather(ipc: Any, table: Any, out: IO[bytes]) -> None:
+    # Polars stops at an empty buffer of a view in a compressed file of pyarrow.
+    has_views = any("view" in str(field.type) for field in table.schema)
+    options = ipc.IpcWriteOptions(compression=None if has_views else "lz4")
+    with ipc.new_file(out, table.schema, options=options) as writer:
+        writer.write_table(table)
 
 
 def _changed(pa: Any, table: Any, target: str, values: Mapping[int, Any]) -> Any:

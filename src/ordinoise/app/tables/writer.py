@@ -24,7 +24,8 @@ from ordinoise.columns.refusals import is_sentence
 TEXTS, LINES = (".csv", ".tsv"), (".jsonl", ".ndjson")
 STORED = {"parquet": (".parquet",), "arrow": (".feather", ".arrow")}
 """Suffixes by the kind of files that store types."""
-SUFFIXES = (*TEXTS, *LINES, ".xlsx", ".parquet", ".feather", ".arrow")
+STORED_SUFFIXES = tuple(suffix for suffixes in STORED.values() for suffix in suffixes)
+SUFFIXES = (*TEXTS, *LINES, ".xlsx", *STORED_SUFFIXES)
 MOST_SHEET_ROWS, MOST_SHEET_COLUMNS, LONGEST_TEXT = 2**20, 2**14, 2**15 - 1  # limits of the format
 _FORMULA = r"^[=+\-@\t\r]"
 MARK = "\ufeff"

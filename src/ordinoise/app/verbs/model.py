@@ -30,7 +30,8 @@ from ordinoise.app.tables.file_lines import placed_errors
 from ordinoise.app.tables.reader import Opened, open_stored, read_opened
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.regraded import text_and
-from ordinoise.app.tables.writer import LINES, TEXTS
+from ordinoise.app.tables.stored import write_stored_and
+from ordinoise.app.tables.writer import LINES, STORED_SUFFIXES, TEXTS
 from ordinoise.columns.categories import folded, folded_once
 from ordinoise.columns.features import features_of
 from ordinoise.columns.findings import SpellingHints
@@ -225,7 +226,8 @@ def unseen_categories(model: OrdinalClassifierBase, features: pl.DataFrame) -> l
 def write_predictions(graded: pl.DataFrame, request: PredictionRequest, out: Path, *, is_plain: bool = False) -> None:
     """Write a table by `predict_file` to a new file.
 
-    From CSV to CSV, unless `is_plain`, and from JSON lines to JSON lines every byte is kept and fields are added.
+    From CSV to CSV, unless `is_plain`, and from JSON lines to JSON lines every byte is kept and fields are added; from
+    Parquet or Feather to one of these every type is kept, where pyarrow is installed.
     """
     file, suffix = request.file, out.suffix.lower()
     opened = read_opened(file, asked=request.reading)  # the decimal mark is known once the cells are read
@@ -238,7 +240,7 @@ def write_predictions(graded: pl.DataFrame, request: PredictionRequest, out: Pat
     elif suffix in TEXTS and is_own and not is_plain:
         grades = [name for name in added.columns if not name.startswith("probability_")]
         write_content(text_and(file, opened, dialect.with_numbers(dialect.shortened(added), grades), dialect), out)
-    else:
+    elif not (suffix in STORED_SUFFIXES and write_stored_and(file, format_of(file), added, out)):
         write_table(graded, out, dialect=dialect)
 
 
