@@ -17,7 +17,7 @@ from app.review.sample import CLASSES
 from ordinoise import finding
 from ordinoise.app.cli._findings import print_record, show_noise
 from ordinoise.app.records.audit import AuditRecord
-from ordinoise.app.report import Findings
+from ordinoise.app.report.contents import Findings
 from ordinoise.app.report.page import report_html
 from ordinoise.app.review import RefitOutcome, in_words
 from ordinoise.app.rounds.check import verdict_of

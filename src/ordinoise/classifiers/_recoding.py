@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import BaggingClassifier
 from sklearn.preprocessing import LabelEncoder
 
 from ordinoise._validation import complain
@@ -45,7 +44,8 @@ def _labels_of(tool: Any) -> list[NDArray[Any]]:
     if isinstance(tool, LabelEncoder):
         return [tool.classes_] if hasattr(tool, "classes_") else []
     attributes = getattr(tool, "__dict__", {})
-    if isinstance(tool, BaggingClassifier) and "classes_" in attributes:
+    ensemble = sys.modules.get("sklearn.ensemble")  # loaded if the tool is one of it; it takes long
+    if ensemble is not None and isinstance(tool, ensemble.BaggingClassifier) and "classes_" in attributes:
         return [tool.classes_]
     parts = attributes.values() if hasattr(tool, "fit") else ()
     return [labels for part in parts if isinstance(part, LabelEncoder) for labels in _labels_of(part)]

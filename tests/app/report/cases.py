@@ -10,7 +10,7 @@ import numpy as np
 
 from ordinoise._validation import Floats, Ints
 from ordinoise.app.records.audit import AuditRecord, Contribution, Similar, Suspect, WordContribution
-from ordinoise.app.report import Findings
+from ordinoise.app.report.contents import Findings
 from ordinoise.audit import issues_from_probabilities
 from ordinoise.columns.findings import ColumnFindings
 from ordinoise.noise import Doubt, Noise, corrupt

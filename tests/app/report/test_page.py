@@ -16,7 +16,9 @@ import pytest
 from app.report.cases import DOUBTS, findings, too_few_rows, with_noise
 from app.report.pages import Page
 from ordinoise.app.records.audit import WordContribution
-from ordinoise.app.report import Findings, contents, report_html, write_report
+from ordinoise.app.report import contents
+from ordinoise.app.report.contents import Findings
+from ordinoise.app.report.page import report_html, write_report
 from ordinoise.app.report.suspects import _pieces
 from ordinoise.app.report.words import shortened
 from ordinoise.columns.findings import ColumnFindings

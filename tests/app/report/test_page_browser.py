@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, Request
 
 from app.report.cases import findings
 from browser import browser
-from ordinoise.app.report import write_report
+from ordinoise.app.report.page import write_report
 
 WORDS = ["poor", "fair", "good", "very good", "a grade with quite a long name"]
 

@@ -26,7 +26,7 @@ from ordinoise.app.records.audit import (
     read_record,
     write_record,
 )
-from ordinoise.app.report import write_report
+from ordinoise.app.report.page import write_report
 from ordinoise.app.review import open_decisions
 from ordinoise.columns.findings import ColumnFindings
 

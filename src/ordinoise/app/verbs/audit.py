@@ -27,7 +27,7 @@ from ordinoise.audit.issues import CHANCES
 from ordinoise.estimate import Estimate
 
 if TYPE_CHECKING:
-    from ordinoise.app.report import Findings
+    from ordinoise.app.report.contents import Findings
 
 GRADES = ("recorded", "suggested")
 NUMBERS = ("row", "line", "suspicion", *CHANCES, "gain")
@@ -90,7 +90,7 @@ def write_audit(
     folder: Path, found: FileAudit, record: AuditRecord, out: Path, *, excel_safe: bool, is_plain: bool = False
 ) -> None:
     """Write the record, the report and the suspects of an audit into a folder that becomes `out`."""
-    from ordinoise.app.report import write_report
+    from ordinoise.app.report.page import write_report
 
     write_record(folder, record)
     heading = f"Audit of {found.request.file.name}"
@@ -150,7 +150,7 @@ def audit_record(found: FileAudit, n_suspects: int = MOST_SUSPECTS, history: His
 
 def report_findings(heading: str, found: FileAudit, record: AuditRecord, folder: str = "") -> Findings:
     """The input of the report page; `folder` is that of the audit, if it is one."""
-    from ordinoise.app.report import Findings
+    from ordinoise.app.report.contents import Findings
 
     model = found.model
     weights = {name: share for name, share in model.weights_.items() if share > 0}

@@ -85,7 +85,7 @@ def fit_file(
 
 def write_model(folder: Path, found: FileAudit, record: AuditRecord) -> None:
     """Write the model, how it reads a file, and the report into an existing folder."""
-    from ordinoise.app.report import write_report
+    from ordinoise.app.report.page import write_report
     from ordinoise.app.verbs.audit import REPORT, report_findings
 
     found.model.save(folder / "model")
