@@ -88,8 +88,8 @@ def tour(docs: Path, folder: Path, data_dir: Path | None, browser: Browser) -> N
     vote, found = majority_right(folder, truth), share_right(folder, "tasting/consensus.csv", truth)
     steps.say(
         f"Here the truth is known: {found:.0%} of the consensus grades are right, {vote:.0%} of the majority votes. "
-        "`tasting/report.html` shows how far the tasters agree, who is severe, lax or careless, and which wines divide "
-        "them. Those are the ones to taste again:"
+        "`tasting/report.html` shows how far the tasters agree, who grades higher, lower or carelessly, and "
+        "which wines divide them. Those are the ones to taste again:"
     )
     photograph(browser, f"file://{folder}/tasting/report.html#raters", docs / "_static" / "raters.png")
     with steps.served("ordinoise review tasting --reviewer Ann --no-browser") as address:

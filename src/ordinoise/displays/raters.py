@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Titles of the panels by their place, and the value that stands for nothing unusual; None where there is none.
 PANELS: dict[str, tuple[dict[str, str], float | None]] = {
-    "severity": ({"left": "← lax", "right": "severe →"}, 0.0),
+    "severity": ({"left": "← higher", "right": "lower →"}, 0.0),
     "consistency": ({"center": "consistency"}, None),
     "guessing": ({"center": "guesses"}, None),
 }

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ordinoise._text import TextTable, number, percent
 from ordinoise.app.cli._console import console, rich_table, say
-from ordinoise.estimate import Estimate
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from ordinoise.app.verbs.raters import Consensus
 
 SHOWN_ITEMS, SHOWN_RATERS = 10, 10  # round numbers, chosen by no run; all of them are in the CSV files
-HABITS = {"severity": "+.2f", "consistency": ".2f", "guessing": ".0%"}
 
 
 def show_ratings(*, is_quiet: bool = False) -> Callable[[RatingsTable], None]:
@@ -85,7 +83,10 @@ def show_agreement(screen: Console, record: RatersRecord) -> None:
 
 
 def _show_raters(screen: Console, record: RatersRecord) -> None:
-    """Print the raters with the most wrong grades beyond the share of all raters."""
+    """Print the raters who differ most from the consensus beyond the share of all raters."""
+    from ordinoise.app.report.rater_words import habit, off_words
+    from ordinoise.estimation.raters.summary import known_words
+
     overall = record.noise.rate or 0.0
     found = sorted(record.raters, key=lambda line: -line["n_labels"] * (line["noise_rate"] - overall))[:SHOWN_RATERS]
     rows = tuple(
@@ -93,22 +94,20 @@ def _show_raters(screen: Console, record: RatersRecord) -> None:
             line["rater"],
             f"{line['n_labels']:,}",
             percent(line["noise_rate"]),
-            *(f"{_habit(line, name):{form}}" for name, form in HABITS.items()),
+            f"{habit(line, 'severity').times(-1):+.2f}",
+            known_words(habit(line, "consistency"), ".2f"),
+            known_words(habit(line, "guessing"), ".0%"),
         )
         for line in found
     )
-    title = (
-        f"The {len(rows)} raters with most wrong grades beyond the share of all"
-        if len(record.raters) > len(rows)
-        else "Raters"
-    )
-    columns = ("rater", "grades", "wrong", "severity", "consistency", "guesses")
-    note = "Severity: grades below the typical rater on the same items. raters.csv has a sentence for each rater."
+    off = off_words(record)
+    most = "with most wrong grades" if off == "wrong" else "who differ most from the consensus"
+    title = f"The {len(rows)} raters {most} beyond the share of all" if len(record.raters) > len(rows) else "Raters"
+    columns = ("rater", "grades", off, "higher", "consistency", "guesses")
+    note = "Higher: grades above the others on the same items. raters.csv has a sentence for each rater."
+    if off != "wrong":
+        note = f"Differs: from the consensus, which nobody verified. {note}"
     screen.print(rich_table(TextTable(title, columns, rows, (note,))))
-
-
-def _habit(line: Mapping[str, Any], name: str) -> Estimate:
-    return Estimate(*(line[name + end] for end in ("", "_low", "_high")))
 
 
 def _show_items(screen: Console, record: RatersRecord) -> None:

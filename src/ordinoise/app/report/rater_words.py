@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from ordinoise._text import percent
 from ordinoise.app.records.ratings import RatedItem, RatersRecord
 from ordinoise.app.report.words import count, counted, listed, number, printable
 from ordinoise.estimate import Estimate
+from ordinoise.estimation.raters.summary import GUESSES, is_relevant
 
 MEASURES = {
     "alpha_ordinal": ("Krippendorff's alpha, ordinal", "distances by the grades used between two"),
@@ -19,7 +22,6 @@ MEASURES = {
 }
 # Krippendorff (2004, p. 241): rely on variables from .8, draw tentative conclusions from .667.
 RELIABLE, TENTATIVE = 0.8, 0.667
-GUESSES = 0.5  # a rater whose interval lies above is said to guess; a round number, chosen by no run
 MEANINGS = {
     "no-repeats": "No item was graded twice, so nothing is known about agreement or errors.",
     "dependent-raters": (
@@ -77,24 +79,35 @@ def confidence_words(item: RatedItem) -> str:
     return f"split {'-'.join(item.grades)}: third opinion" if len(item.grades) == 2 else "split: third opinion"
 
 
+def off_words(record: RatersRecord) -> str:
+    """What a grade unlike the consensus is called: wrong only if somebody verified some."""
+    return "wrong" if record.settings.get("n_trusted") else "differs"
+
+
+def habit(line: Mapping[str, Any], name: str) -> Estimate:
+    """A habit of a rater with its interval."""
+    return Estimate(*(math.nan if line[name + end] is None else line[name + end] for end in ("", "_low", "_high")))
+
+
 def habit_words(record: RatersRecord) -> str:
-    """How many raters are severe, lax or careless beyond doubt."""
+    """How many raters are careless, and how many grade higher or lower than the others, beyond doubt."""
     if not record.n_raters:
         return "It is not known who gave which grade, so raters cannot be told apart. " + printable(
             str(record.raters[0]["sentence"])
         )
-    severe = [line for line in record.raters if line["severity_low"] > 0]
-    lax = [line for line in record.raters if line["severity_high"] < 0]
-    guessing = [line for line in record.raters if line["guessing_low"] > GUESSES]
-    n_severe, n_lax, n_guessing = (count(len(lines)) if lines else "none" for lines in (severe, lax, guessing))
+    guessing = [line for line in record.raters if line.get("is_careless", line["guessing_low"] > GUESSES)]
+    off = [habit(line, "severity") for line in record.raters if line not in guessing]
+    lower = [one for one in off if is_relevant(one) and one.value > 0]
+    higher = [one for one in off if is_relevant(one) and one.value < 0]
+    n_guessing, n_higher, n_lower = (count(len(each)) if each else "none" for each in (guessing, higher, lower))
     parts = [
-        f"{n_severe} {'is' if len(severe) == 1 else 'are'} clearly severe",
-        f"{n_lax} clearly lax",
-        f"{n_guessing} clearly guess{'es' if len(guessing) == 1 else ''} more often than not",
+        f"{n_guessing} {'is' if len(guessing) == 1 else 'are'} clearly careless",
+        f"{n_higher} of the others clearly grade{'s' if len(higher) == 1 else ''} higher",
+        f"{n_lower} clearly lower",
     ]
     return (
-        f"Of {counted(record.n_raters, 'rater')}, {listed(parts)}, compared with the typical rater of the same items. "
-        "“Clearly” means that the whole interval says so."
+        f"Of {counted(record.n_raters, 'rater')}, {listed(parts)}, compared with the others on the same items. "
+        "“Clearly” means that the whole interval says so, and by a tenth of a grade or more."
     )
 
 
@@ -122,5 +135,5 @@ def advice(record: RatersRecord) -> list[tuple[str, str]]:
             ("Ask for third grades", "Three or more grades on some hundred items show who is right when two differ.")
         )
     if not record.n_raters:
-        found.append(("Record who grades", "With names (--rater), severe, lax and careless raters can be told apart."))
+        found.append(("Record who grades", "Names (--rater) show who grades higher, lower or carelessly."))
     return found

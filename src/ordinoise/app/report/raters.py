@@ -21,6 +21,7 @@ from ordinoise.app.report.rater_words import (
     doubt_lines,
     habit_words,
     known,
+    off_words,
     right_words,
 )
 from ordinoise.app.report.suspects import MOST_IN_STRIP, CellText, cut_cells, shown_column
@@ -33,7 +34,7 @@ MOST_ITEMS, MOST_COLUMNS, MOST_GIVEN = 100, 12, 30
 SECTIONS = {
     "found": "What was found",
     "agreement": "How far do they agree?",
-    "raters": "Who is severe, lax, careless?",
+    "raters": "Who grades higher, lower, carelessly?",
     "matrices": "How each rater grades",
     "items": "Which items divide them?",
     "unknown": "What cannot be known",
@@ -79,6 +80,7 @@ def contents_of(record: RatersRecord, counts: Counts) -> dict[str, Any]:
             (titles[name], MEASURES[name][1], number(one.value), one.span(number)) for name, one in measures.items()
         ],
         "habit_words": habits,
+        "off_words": off_words(record),
         "raters_chart": raters_chart(pictured, habits, _raters_caption(record)) if pictured else None,
         "rater_lines": most[:MOST_LISTED],
         "matrices": _small_matrices(record, [str(line["rater"]) for line in most]),
@@ -110,7 +112,7 @@ def _raters_caption(record: RatersRecord) -> str:
     if record.n_raters > MOST_IN_PICTURE:
         which = f" The {MOST_IN_PICTURE} raters with the most grades of {count(record.n_raters)}; raters.csv has all."
     return (
-        "Severity: by how many grades a rater is below the typical rater on the same items. Consistency: how far a "
+        "Left: by how many grades a rater is above or below the others on the same items. Consistency: how far a "
         "grade is due to the item. Guesses: share of grades that ignore the item. Bars are "
         f"{percent(record.confidence)} intervals; a rater of whom little is known is drawn to the middle.{which}"
     )
@@ -136,7 +138,7 @@ def _small_matrices(record: RatersRecord, names: Sequence[str]) -> list[dict[str
 def _matrix_words(matrix: Sequence[Sequence[float]], classes: Sequence[str]) -> str:
     rows = enumerate(zip(classes, matrix, strict=True))
     parts = (f"{shortened(name, 20)} {percent(row[at])}" for at, (name, row) in rows)
-    return f"graded right: {', '.join(parts)}"
+    return f"as the consensus: {', '.join(parts)}"
 
 
 def _strengths(matrix: Sequence[Sequence[float]]) -> tuple[tuple[int, bool], ...]:

@@ -228,8 +228,8 @@ class RepeatedLabels(BaseEstimator):
         -------
         columns : dict
             `rater`; `n_labels`; `noise_rate`, the share of wrong labels if all items were rated; `too_high` and
-            `too_low`, its two parts; `bias`, the mean signed error in grades; `severity`, `centrality`, `consistency`
-            and `guessing` as in `rater_summaries_`, each with its ends in `..._low` and `..._high`.
+            `too_low`, its two parts; `bias`, the mean signed error in grades; `is_careless`; `severity`, `centrality`,
+            `consistency` and `guessing` as in `rater_summaries_`, each with its ends in `..._low` and `..._high`.
         """
         check_is_fitted(self)
         distance = np.arange(len(self.classes_)) - np.arange(len(self.classes_))[:, None]
@@ -248,6 +248,7 @@ class RepeatedLabels(BaseEstimator):
             "too_high": too_high,
             "too_low": too_low,
             "bias": (joint * distance).sum(axis=(1, 2)),
+            "is_careless": np.array([each.is_careless for each in summaries]),
             **habits,
         }
 
@@ -333,7 +334,7 @@ class RepeatedLabels(BaseEstimator):
 
     def _keep(self, average: Average, ratings: Ratings, votes: Votes, known: Known, confidence: float) -> None:
         names = self.raters_ if ratings.shape[1] == len(self.raters_) > 1 else None
-        self.rater_summaries_ = rater_summaries(average.perception, ratings, names, confidence)
+        self.rater_summaries_ = rater_summaries(average.perception, ratings, names, confidence, average.guessers)
         sound: Ints = np.bincount(ratings.items, ~average.guessers[ratings.raters], minlength=ratings.shape[0])
         self.by_guessers_ = (sound == 0) & ~known.is_trusted
         is_free = self.by_guessers_ | known.is_trusted.any()

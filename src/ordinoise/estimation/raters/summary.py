@@ -24,13 +24,17 @@ from ordinoise.estimation.raters.perception import (
     cell_slopes,
     fit_perception,
 )
-from ordinoise.estimation.raters.ratings import LEAST, Known, Ratings, Votes
+from ordinoise.estimation.raters.ratings import LEAST, Known, Ratings, Votes, voices
 from ordinoise.noise import Doubt
 
 RESAMPLE = Stop(max_iter=15, tol=1e-3)
 """A refit starts from the fit of all items, so few steps suffice (held by a test)."""
 FEW_LABELS = 20
 """With fewer labels of a true class its row has standard errors above .1."""
+UNKNOWN, RELEVANT, GUESSES = 0.5, 0.1, 0.5
+"""A share, or a difference in grades, whose interval is wider is unknown; a difference below so many grades is none
+that matters; who is said to guess has an interval above the last. Round numbers, chosen by no run."""
+CARELESS = "careless: the others' grades of the same items foretell next to nothing of these"
 SHARED_BIAS = Doubt(
     "shared-bias",
     "a bias that all raters share leaves no trace in their disagreement: the scale is what the typical rater means by "
@@ -40,7 +44,7 @@ SHARED_BIAS = Doubt(
 
 @dataclass(frozen=True)
 class RaterSummary:
-    """How one rater grades, compared with the typical rater of the same items.
+    """How one rater grades, compared with the others on the same items.
 
     Attributes
     ----------
@@ -49,13 +53,17 @@ class RaterSummary:
     n_grades : int
         Number of grades given.
     severity : Estimate
-        How many grades lower than the typical rater this one grades the same items, on average.
+        How many grades lower than the others (than the scale of the verified grades, if there are any) this one grades
+        the same items, on average.
     centrality : Estimate
         How much further apart the rater's cuts are: .2 is one fifth wider, so the middle grades are used more.
     consistency : Estimate
         Share of the variance in the rater's perception that is due to the item, from 0 to 1.
     guessing : Estimate
         Chance that a grade ignores the item.
+    is_careless : bool
+        Whether the grades demonstrably ignore the items: other ratings predict them no better than the rater's own
+        habits do, or the whole interval of `guessing` lies above one half.
     """
 
     rater: Any
@@ -64,28 +72,56 @@ class RaterSummary:
     centrality: Estimate
     consistency: Estimate
     guessing: Estimate
+    is_careless: bool = False
 
     @property
     def sentence(self) -> str:
-        """The summary in words; a tendency is named if its interval excludes none."""
+        """The summary in words, carelessness alone if it is clear; a tendency only where it matters."""
         name = "The typical rater" if self.rater is None else f"Rater {self.rater}"
-        severity = _tendency(self.severity, "severe", "lenient", "neither severe nor lenient")
-        centrality = _tendency(
-            self.centrality, "keeps to the middle", "prefers the ends", "spreads grades as others do"
-        )
-        return (
-            f"{name} ({self.n_grades} grades) is {severity}, {abs(self.severity.value):.1f} grades from the typical "
-            f"rater; {centrality}; consistency {self.consistency}; guesses {self.guessing.value:.0%} of the time "
-            f"({self.guessing.span('.0%')})."
-        )
+        guesses = f"guesses {self.guessing.value:.0%} of the time ({self.guessing.span('.0%')})"
+        if not is_known(self.guessing):
+            guesses = "how often the rater guesses is unknown"
+        width = self.centrality
+        spread = "keeps to the middle" if width.low > 0 else "prefers the ends" if width.high < 0 else ""
+        consistency = f"consistency {known_words(self.consistency, '.2f')}"
+        if self.is_careless:
+            return f"{name} ({self.n_grades} grades): {CARELESS}{f'; {guesses}' * is_known(self.guessing)}."
+        parts = [height_words(self.severity) if self.rater is not None else "", spread, consistency, guesses]
+        return f"{name} ({self.n_grades} grades): {'; '.join(part for part in parts if part)}."
 
 
-def _tendency(estimate: Estimate, above: str, below: str, neither: str) -> str:
-    return above if estimate.low > 0 else below if estimate.high < 0 else neither
+def is_known(share: Estimate) -> bool:
+    """Whether an interval of a share is narrow enough to say anything."""
+    return share.high - share.low <= UNKNOWN
+
+
+def known_words(share: Estimate, form: str) -> str:
+    """A share with its interval, or that it is unknown."""
+    return share.words(form) if is_known(share) else "unknown"
+
+
+def is_relevant(severity: Estimate) -> bool:
+    """Whether a rater clearly grades higher or lower than the others, by a difference that matters."""
+    return severity.excludes(0.0) and abs(severity.value) >= RELEVANT
+
+
+def height_words(severity: Estimate) -> str:
+    """By how much a rater grades higher or lower than the others."""
+    higher = severity.times(-1)
+    if is_relevant(severity):
+        size, way = (higher, "higher") if higher.value > 0 else (severity, "lower")
+        return f"grades {size.value:.2f} {way} than the others on the same items ({size.span()})"
+    if higher.half_width > UNKNOWN / 2:
+        return "whether the rater grades higher or lower than the others is unknown"
+    return f"grades as high as the others on the same items (difference {higher.span('+.2f')})"
 
 
 def rater_summaries(
-    fit: PerceptionFit[Perception], ratings: Ratings, names: NDArray[Any] | None, confidence: float
+    fit: PerceptionFit[Perception],
+    ratings: Ratings,
+    names: NDArray[Any] | None,
+    confidence: float,
+    guessers: NDArray[np.bool_],
 ) -> tuple[RaterSummary, ...]:
     """One summary per rater, with intervals of this level."""
     reach = normal_reach(1.0, min(confidence, 1 - 1e-9))
@@ -94,12 +130,33 @@ def rater_summaries(
     off, centered = model.rater_cuts - fit.scale_cuts, fit.scale_cuts - fit.scale_cuts.mean()
     slope = np.tile(centered / max(float(centered @ centered), LEAST), (model.n_raters, 1))
     severity, centrality = (_linear(each, off, spread, reach) for each in (_crossings(model), slope))
+    others = _of_the_others(severity[0], fit, n_grades)
+    severity = [each - others for each in severity]
     log_sigma, error = np.log(model.sigmas), reach * np.sqrt(spread[:, -2, -2])
     consistency = [1 / (1 + np.exp(2 * (log_sigma + sign * error))) for sign in (0, 1, -1)]
     guessing = [expit(logit(model.guessing) + sign * reach * np.sqrt(spread[:, -1, -1])) for sign in (0, -1, 1)]
     habits = [Estimate.each(parts, confidence) for parts in (severity, centrality, consistency, guessing)]
     labels = [None] * model.n_raters if names is None else names.tolist()
-    return tuple(RaterSummary(*parts) for parts in zip(labels, n_grades.tolist(), *habits, strict=True))
+    careless = (guessers | (guessing[1] > GUESSES)).tolist()
+    return tuple(RaterSummary(*parts) for parts in zip(labels, n_grades.tolist(), *habits, careless, strict=True))
+
+
+def _of_the_others(severity: Floats, fit: PerceptionFit[Perception], n_grades: Ints) -> Floats:
+    """Weighted median of the others' severity, for each rater: one of them who is far off does not move it.
+
+    Zero, which is the scale, for a single rater and where verified grades set the scale.
+    """
+    model = fit.parameters
+    if model.n_raters == 1 or fit.trusted.is_trusted.any():
+        return np.zeros(model.n_raters)
+    weights = voices(n_grades.astype(np.float64), model.table, model.weights)
+    order = np.argsort(severity)
+    ordered, others = severity[order], np.where(np.eye(len(order), dtype=bool), 0.0, weights[order][None, :])
+    below = others.cumsum(axis=1) / others.sum(axis=1, keepdims=True)
+    ends = [(below >= 0.5 - LEAST).argmax(axis=1), (below > 0.5 + LEAST).argmax(axis=1)]
+    found = np.empty(len(order))
+    found[order] = (ordered[ends[0]] + ordered[ends[1]]) / 2
+    return found
 
 
 def _crossings(model: Perception) -> Floats:
