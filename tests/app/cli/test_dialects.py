@@ -187,6 +187,17 @@ def test_rows_have_the_lines_of_the_file_and_their_names_everywhere(german: tupl
     desk.close()
 
 
+def test_added_noise_changes_the_grades_and_nothing_else(german: tuple[Path, str], tmp_path: Path) -> None:
+    file = german[0] / "t.csv"
+    words = ("--target", "quality", "--order", ",".join(GRADES), "--rate", "0.2", "--out", tmp_path / "noisy.csv")
+    done = run("corrupt", file, *words, "--json")
+    assert done.code == 0, done.err
+    old, new = (path.read_bytes().split(b"\r\n") for path in (file, tmp_path / "noisy.csv"))
+    differing = [(a.rpartition(b";"), b.rpartition(b";")) for a, b in zip(old, new, strict=True) if a != b]
+    assert len(differing) == done.json["n_changed"] > 0
+    assert all(a[0] == b[0] and b[2].decode() in GRADES for a, b in differing)
+
+
 def test_a_german_file_goes_round(german: tuple[Path, str], tmp_path: Path) -> None:
     folder = Path(shutil.copytree(german[0], tmp_path / "round"))
     record = replace(read_record(folder / "audit"), source=str(folder / "t.csv"))

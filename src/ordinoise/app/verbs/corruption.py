@@ -15,17 +15,19 @@ from ordinoise.app.tables import (
     ColumnRoles,
     Dialect,
     GradedTable,
-    delimiter_of,
     format_of,
     graded_table,
     is_lines,
     lines_with,
     read_stored,
     read_text,
+    write_content,
     write_lines,
     write_stored_with,
     write_table,
 )
+from ordinoise.app.tables.reader import open_stored
+from ordinoise.app.tables.regraded import text_with
 from ordinoise.app.tables.writer import LINES, STORED, TEXTS
 from ordinoise.app.verbs.fit import matrix_from
 from ordinoise.app.verbs.request import CorruptionRequest
@@ -48,6 +50,7 @@ KINDS: dict[str, Callable[[int, float], Floats]] = {
     "adjacent": lambda n_classes, rate: adjacent(n_classes, up=rate, down=rate),
     "uniform": uniform,
 }
+TABS = (".tsv", "\t")
 BY_ROW = ("perceived", "near_cuts", "region", "spam")
 WIDTH = 0.2
 """Distance from the next grade, in grades, at which slips of near_cuts have fallen to about a third. By no run."""
@@ -96,24 +99,27 @@ def corrupt_file(request: CorruptionRequest, out: Path) -> Corruption:
 def _write(request: CorruptionRequest, out: Path, table: GradedTable, true: Ints, noisy: Ints) -> None:
     """Write the table with the noisy grades.
 
-    All other cells are kept as stored; only text that goes into a typed file gets its inferred types.
+    From CSV to CSV all other bytes are kept, else all other cells as stored; only text that goes into a typed file gets
+    its inferred types.
     """
     file, target, reading = request.file, request.target, table.reading
+    changed = table.rows[noisy != true].tolist()
+    if format_of(file) == "text" and (out.suffix.lower() == ".csv" or (out.suffix.lower(), reading.delimiter) == TABS):
+        opened = open_stored(file, asked=reading)
+        at = opened.frame.columns.index(target)
+        column = _corrupted(opened.frame[target], table, true, noisy)
+        write_content(text_with(file, opened, {(row, at): column[row] for row in changed}), out)
+        return
     if is_lines(file) and out.suffix.lower() in LINES:
         column = _corrupted(read_stored(file)[target], table, true, noisy)
-        changed = table.rows[noisy != true].tolist()
         write_lines(lines_with(file, target, dict(zip(changed, column.gather(changed), strict=True))), out)
         return
     to_text, of_text = out.suffix.lower() in TEXTS, file.suffix.lower() in TEXTS
-    frame = read_text(file, asked=reading) if to_text else table.frame if of_text else read_stored(file)
+    frame = read_text(file, asked=reading) if to_text else table.frame if of_text else read_stored(file, asked=reading)
     column = _corrupted(frame[target], table, true, noisy)
-    kind = format_of(file)
-    if out.suffix.lower() in STORED.get(kind, ()):
-        changed = table.rows[noisy != true].tolist()
-        if write_stored_with(file, kind, target, dict(zip(changed, column.gather(changed), strict=True)), out):
-            return
-    delimiter = delimiter_of(file) if to_text and of_text else ","
-    write_table(frame.with_columns(column), out, dialect=Dialect(delimiter), header=reading.has_header)
+    kind, cells = format_of(file), dict(zip(changed, column.gather(changed), strict=True))
+    if out.suffix.lower() not in STORED.get(kind, ()) or not write_stored_with(file, kind, target, cells, out):
+        write_table(frame.with_columns(column), out, header=reading.has_header)
 
 
 def _column_by(request: CorruptionRequest, table: GradedTable) -> Floats | None:
@@ -152,5 +158,6 @@ def _corrupted(column: pl.Series, table: GradedTable, true: Ints, noisy: Ints) -
     sources = np.arange(len(column))
     changed = noisy != true
     sources[table.rows[changed]] = [place[rank] for rank in noisy[changed].tolist()]
-    others = pl.Series(column.name, [str(table.classes[rank]) for rank in unseen], dtype=pl.String)
+    spelled = Dialect(decimal=table.reading.decimal or ".").spelled if column.dtype == pl.String else str
+    others = pl.Series(column.name, [spelled(str(table.classes[rank])) for rank in unseen], dtype=pl.String)
     return pl.concat([column, others.cast(column.dtype)]).gather(sources)

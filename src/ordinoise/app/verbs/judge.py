@@ -10,7 +10,7 @@ import polars as pl
 
 from ordinoise._files import new_folder, write_whole
 from ordinoise._validation import as_count, complain
-from ordinoise.app.tables import write_table
+from ordinoise.app.tables import Dialect, write_table
 from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.verbs.request import JudgeRequest
 from ordinoise.columns.names import as_column
@@ -30,7 +30,8 @@ def judge_file(request: JudgeRequest, out: Path, *, on_opened: Callable[[Opened]
         found = judge_frame(frame, request)
         write_judge_report(folder / REPORT, request.file.name, found)
         write_whole(folder / RECORD, json.dumps(found.to_dict(), indent=1, allow_nan=False).encode())
-        write_table(_next_frame(frame, found), folder / NEXT, excel_safe=request.excel_safe)
+        dialect = Dialect.of(opened.reading)
+        write_table(_next_frame(frame, found), folder / NEXT, dialect=dialect, excel_safe=request.excel_safe)
     return found
 
 
