@@ -150,7 +150,7 @@ def test_names_that_look_like_patterns_are_names(put: Put) -> None:
 
 
 REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
-    "no order": ("x,y\n1,a\n2,b\n", {}, "order must list the grades from lowest to highest"),
+    "no order": ("x,y\n1,gold\n2,silver\n", {}, "order must list the grades from lowest to highest"),
     "constant": ("x,y\n1,1\n2,1\n", {}, "target must have at least two grades, got 1 in every row of 'y'"),
     "absent": ("x,yy\n1,1\n2,2\n", {}, r"target must name a column of the file, got 'y'; did you mean 'yy'\?"),
     "empty feature": (

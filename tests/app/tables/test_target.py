@@ -86,9 +86,9 @@ def test_true_and_false_are_graded_in_the_order_given() -> None:
 
 
 def test_categories_are_text_whatever_order_they_are_stored_in() -> None:
-    for dtype in (pl.Categorical, pl.Enum(["b", "a"])):
-        frame = column("a", "b").cast(dtype)
-        assert ordered_classes(frame, "grade", "b,a") == ("b", "a")
+    for dtype in (pl.Categorical, pl.Enum(["v", "u"])):
+        frame = column("u", "v").cast(dtype)
+        assert ordered_classes(frame, "grade", "v,u") == ("v", "u")
         with pytest.raises(ValueError, match=r"^order must"):
             ordered_classes(frame, "grade")
 
@@ -96,11 +96,11 @@ def test_categories_are_text_whatever_order_they_are_stored_in() -> None:
 @pytest.mark.parametrize(
     ("cells", "shown"),
     [
-        (("low", "high", None, "low"), "'low', 'high'; for example --order low,high "),
-        ((True, False), "'true', 'false'; for example --order true,false "),
+        (("silver", "gold", None, "gold"), "'silver', 'gold'; for example --order 'silver < gold' "),
+        ((True, False), "'true', 'false'; for example --order 'true < false' "),
         (
             tuple(datetime.date(2024, 1, day) for day in (1, 2)),
-            "'2024-01-01', '2024-01-02'; for example --order 2024-01-01",
+            "'2024-01-01', '2024-01-02'; for example --order '2024-01-01 < 2024-01-02'",
         ),
     ],
 )
@@ -236,3 +236,47 @@ def test_another_file_with_unknown_grades_gets_a_sentence(cells: tuple[object, .
         ValueError, match=r"^target must name a column of the file, got 'Grades'; did you mean 'grade'\?$"
     ):
         grades_of(column(*cells), "Grades", ("low", "high"))
+
+
+@pytest.mark.parametrize(
+    ("cells", "classes"),
+    [
+        (("low", "high", "medium"), ("low", "medium", "high")),
+        (("B", "A-", "A", None), ("B", "A-", "A")),
+        (("Low", "low ", "Low", "HIGH", "HIGH"), ("Low", "HIGH")),
+        (("mild", "k.A.", "none"), ("none", "mild")),
+    ],
+)
+def test_names_that_say_their_order_need_none_and_gap_words_are_no_grades(
+    cells: tuple[str | None, ...], classes: tuple[str, ...]
+) -> None:
+    frame = column(*cells)
+    found, labels, rows = graded_rows(frame, "grade")
+    assert found == classes
+    expected = {text.casefold(): text for text in classes}
+    kept = [row for row, cell in enumerate(cells) if cell is not None and cell.strip().casefold() in expected]
+    assert rows.tolist() == kept
+    assert labels.tolist() == [expected[str(cells[row]).strip().casefold()] for row in kept]
+
+
+@pytest.mark.parametrize("order", ["silver < gold", "silver;gold", "silver,gold", " silver ; gold"])
+def test_an_order_is_separated_by_commas_semicolons_or_signs(order: str) -> None:
+    assert ordered_classes(column("gold", "silver"), "grade", order) == ("silver", "gold")
+
+
+@pytest.mark.parametrize("order", ["0,5;2,5;3", "0.5 < 2.5 < 3", [0.5, 2.5, 3]])
+def test_grades_with_decimal_commas_are_numbers_in_the_column_and_in_the_order(order: Any) -> None:
+    frame = column("2,5", "3", "0,5")
+    assert ordered_classes(frame, "grade") == ("0.5", "2.5", "3.0")
+    assert ordered_classes(frame, "grade", order) == ("0.5", "2.5", "3.0")
+    assert grades_of(frame, "grade", ["0.5", "2.5", "3.0"])[0].tolist() == ["2.5", "3.0", "0.5"]
+
+
+def test_a_word_for_a_gap_is_a_grade_if_the_order_names_it() -> None:
+    frame = column("gold", "unknown", "silver")
+    assert graded_rows(frame, "grade", "unknown < silver < gold")[2].tolist() == [0, 1, 2]
+    assert graded_rows(frame, "grade", "silver < gold")[2].tolist() == [0, 2]
+
+
+def test_an_order_may_tell_grades_apart_by_their_case() -> None:
+    assert graded_rows(column("a", "A"), "grade", "a,A")[1].tolist() == ["a", "A"]

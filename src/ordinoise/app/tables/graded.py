@@ -20,7 +20,7 @@ from ordinoise.app.tables.misuse import cautions, check_no_copy
 from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.roles import ColumnRoles
-from ordinoise.app.tables.target import Classes, graded_rows
+from ordinoise.app.tables.target import Classes, graded_rows, words_for_no_grade
 from ordinoise.audit.graders.effects import check_graders
 from ordinoise.columns.cell_errors import CellError
 from ordinoise.columns.features import features_of, findings_of
@@ -194,10 +194,12 @@ def graded_frame(
     made = pl.DataFrame([*made.get_columns(), *vectors.get_columns()])
     others = made[np.setdiff1d(np.arange(frame.height), rows)]
     made = made if len(rows) == frame.height else made[rows]
+    about_grades = _on_grades(frame, target, classes, has_order=roles.order is not None)
     used = [name for name, (role, _) in wanted.items() if role in ("feature", "target")]
     said = [opened.spelled[name] for name in used if name in opened.spelled]
     messages = (
         *opened.said,
+        *about_grades,
         *_messages(columns, frame.height - len(rows), names.get("grader")),
         *(f"{message}." for one in said for message in one.messages),
     )
@@ -221,6 +223,16 @@ def of_kind(found: ColumnFindings, kind: str) -> ColumnFindings:
         got = f"{found.name}={kind}, where no cell is a {kind}"
         raise complain("as", "name a kind that a column can have", got, f"{found.name}={found.kind} is one")
     return replace(found, kind=kind, role="feature", note="as requested")
+
+
+def _on_grades(frame: pl.DataFrame, target: str, classes: Classes, *, has_order: bool) -> Iterator[str]:
+    """The order that was told from the names of the grades, and the words that are no grades."""
+    if not has_order and isinstance(classes[0], str) and not frame[target].dtype.is_numeric():
+        yield f"from lowest to highest: {' < '.join(map(str, classes))}; --order changes it."
+    words = words_for_no_grade(frame, target, classes)
+    if words:
+        n_rows = sum(words.values())
+        yield f"{listed(words)} in {n_rows:,} row{'s' * (n_rows > 1)} of {target!r} read as no grade."
 
 
 def names_in(frame: pl.DataFrame, option: str, name: str, rows: Ints) -> NDArray[Any]:

@@ -11,14 +11,18 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ordinoise._validation import Ints, complain
+from ordinoise.columns.categories import commonest, folded, folded_once
 from ordinoise.columns.findings import SpellingHints
 from ordinoise.columns.inference import as_text, nameless
 from ordinoise.columns.names import as_column, listed, meant
+from ordinoise.columns.scales import proposed_order
 from ordinoise.columns.spelling import typed
+from ordinoise.columns.words import GAP_WORDS
 
 # A column with more values is probably not one of grades; a round number, chosen by no run.
 MOST_GRADES = 50
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+SEPARATORS = {",": "commas", ";": "semicolons", "<": "signs <"}
 Classes = tuple[int, ...] | tuple[str, ...]
 
 
@@ -27,7 +31,7 @@ def grades_of(frame: pl.DataFrame, target: str, classes: Sequence[int] | Sequenc
 
     Each label is one of `classes`; 1, 1.0 and the text "1" are the same grade, and blanks around text are ignored.
     """
-    return _labels(_grades(frame, target), target, classes)
+    return _labels(_without_gaps(_grades(frame, target), classes), target, classes)
 
 
 def graded_rows(
@@ -35,19 +39,46 @@ def graded_rows(
 ) -> tuple[Classes, NDArray[Any], Ints]:
     """Classes of a column from lowest to highest, labels of its graded rows, and the numbers of those rows, from 0.
 
-    Classes are ints if all are whole numbers, text otherwise. Numbers are sorted; other grades need `order`, which may
-    include grades that no row has.
+    Classes are ints if all are whole numbers, text otherwise. Numbers are sorted, and names that say their order, such
+    as low and high; other grades need `order`, which may include grades that no row has.
     """
-    column = _grades(frame, target)
+    column = _without_gaps(_grades(frame, target), None if order is None else _as_order(order))
     classes = _classes(column, target, order)
     return classes, *_labels(column, target, classes)
+
+
+def words_for_no_grade(frame: pl.DataFrame, target: str, classes: Sequence[object]) -> dict[str, int]:
+    """The words for a missing value in a column of grades that are none of its classes, and in how many rows."""
+    if frame[target].dtype not in (pl.String, pl.Categorical, pl.Enum):
+        return {}
+    column = _grades(frame, target)
+    if column.dtype != pl.String:
+        return {}
+    counts = column.filter(_without_gaps(column, classes).is_null()).drop_nulls().alias("word").value_counts()
+    return dict(sorted(counts.rows(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _without_gaps(column: pl.Series, classes: Sequence[object] | None) -> pl.Series:
+    """The grades, null for words such as k.A. and unknown that are none of the classes."""
+    if column.dtype != pl.String:
+        return column
+    words = column.drop_nulls().unique().to_list()
+    gaps = [word for word in words if word.casefold() in GAP_WORDS]
+    if classes is not None:
+        gaps = [word for word in gaps if _position(word, classes) is None]
+    if not gaps or len(gaps) == len(words):
+        return column
+    return column.replace(gaps, [None] * len(gaps))
 
 
 def _classes(column: pl.Series, target: str, order: Sequence[object] | str | None) -> Classes:
     values = column.drop_nulls().unique().sort()
     _check_variety(target, values)
     if order is None and not column.dtype.is_numeric():
-        raise _no_order(target, column)
+        proposed = proposed_order(_one_spelling(column)) if column.dtype == pl.String else None
+        if proposed is None:
+            raise _no_order(target, column)
+        return proposed
     found = [_plain(value) for value in values.to_list()]
     if order is None:
         return _alike(found)
@@ -60,6 +91,12 @@ def _classes(column: pl.Series, target: str, order: Sequence[object] | str | Non
     if column.dtype.is_numeric():
         return _alike([_as_number(entry, found) for entry in wanted])
     return tuple(str(entry).lower() if column.dtype == pl.Boolean else str(entry).strip() for entry in wanted)
+
+
+def _one_spelling(column: pl.Series) -> list[str]:
+    """The different grades in their commonest spelling, by name."""
+    counts = dict(column.drop_nulls().alias("grade").value_counts().rows())
+    return sorted(set(commonest(counts).values()))
 
 
 def _labels(column: pl.Series, target: str, classes: Sequence[int] | Sequence[str]) -> tuple[NDArray[Any], Ints]:
@@ -112,7 +149,7 @@ def _check_finite(target: str, values: pl.Series) -> None:
 def _no_order(target: str, column: pl.Series) -> ValueError:
     names = _texts(column.drop_nulls().unique(maintain_order=True))
     got = f"none for {target!r}, which holds {listed(names)}"
-    advice = f"for example --order {','.join(names[:10])} if that is from lowest to highest"
+    advice = f"for example --order '{' < '.join(names[:10])}' if that is from lowest to highest"
     return complain("order", "list the grades from lowest to highest", got, advice)
 
 
@@ -122,7 +159,8 @@ def _texts(values: pl.Series) -> list[str]:
 
 def _as_order(order: Sequence[object] | str) -> list[object]:
     """The grades in an order, all different."""
-    entries: list[object] = list(order.split(",") if isinstance(order, str) else order)
+    mark = next((mark for mark in "<;" if mark in order), ",") if isinstance(order, str) else ""
+    entries: list[object] = list(order.split(mark) if isinstance(order, str) else order)
     if len(entries) > MOST_GRADES:
         raise complain("order", f"have at most {MOST_GRADES} grades", len(entries))
     keys = [_key(entry) for entry in entries]
@@ -130,7 +168,7 @@ def _as_order(order: Sequence[object] | str) -> list[object]:
         if key in keys[:index]:
             raise complain("order", "name every grade once", f"{entries[index]!r} twice")
         if key == "":
-            raise complain("order", "have a grade between any two commas", "an empty name")
+            raise complain("order", f"have a grade between any two {SEPARATORS[mark or ',']}", "an empty name")
     return entries
 
 
@@ -138,7 +176,11 @@ def _position(value: object, classes: Sequence[object]) -> int | None:
     """Index of a grade in `classes`; None if it is not one of them."""
     keys = [_key(entry) for entry in classes]
     key = _key(value)
-    return keys.index(key) if key in keys else None
+    if key in keys or not isinstance(key, str):
+        return keys.index(key) if key in keys else None
+    names = [str(entry) for entry in classes]
+    found = folded_once(names).get(folded(key))
+    return None if found is None else names.index(found)
 
 
 def _known_position(value: object, classes: Sequence[object], target: str) -> int:
