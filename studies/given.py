@@ -65,7 +65,7 @@ def problems(name: str, seed: int, data_dir: Path, n_rows: int) -> Iterator[tupl
     """Features, true and recorded labels of rows in random order, number of grades; by kind of errors."""
     if name == "synthetic":
         data = synthetic(n_rows // 4, random_state=seed)
-        yield data.features, data.labels, corrupt(data.labels, adjacent(4, 0.2, 0.1), random_state=seed), 4
+        yield data.features, data.labels, corrupt(data.labels, adjacent(4, 0.2, 0.1), np.random.default_rng(seed)), 4
         return
     for errors in NOISES if name in PLANTED else ("people",):
         features, true, recorded, n_classes = labels_of(Case(name, errors, "", seed), data_dir)

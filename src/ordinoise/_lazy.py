@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -22,7 +23,9 @@ def lazy_names(package: str, origins: Mapping[str, str]) -> LazyNames:
 
     def load(name: str) -> Any:
         if name not in origins:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            near = difflib.get_close_matches(name, origins, n=1, cutoff=0.6)
+            advice = f"; did you mean {near[0]!r}?" if near else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{advice}")
         return getattr(importlib.import_module(f"{package}.{origins[name]}"), name)
 
     names = sorted(origins)

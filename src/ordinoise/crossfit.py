@@ -140,6 +140,9 @@ def seeded_clone(estimator: Any, seed: int) -> Any:
     """An unfitted copy whose every `random_state` that is None, at any depth, is `seed`."""
     from sklearn.base import clone
 
+    if not hasattr(estimator, "get_params"):
+        advice = "derive it from sklearn.base.ClassifierMixin and BaseEstimator, so that it can be copied"
+        raise complain("estimator", "have get_params", type(estimator).__name__, advice)
     model = clone(estimator)
     states = {
         name: seed

@@ -233,6 +233,31 @@ class Verified:
         return Verified(at, self.labels[known], self.noise[known], self.is_recorded[known], self.drawn[known])
 
 
+def verified_among(trusted: Any, classes: NDArray[Any], n_samples: int) -> Verified | None:
+    """Verified labels in any form, checked; None if there are none.
+
+    A pair of row numbers, or of a mask, and labels; `Verified`; or a column with one entry per row, missing where
+    nobody verified, which folds and pipelines divide like any other column.
+    """
+    if trusted is None:
+        return None
+    is_column = hasattr(trusted, "__len__") and not isinstance(trusted, str)
+    if not is_column or isinstance(trusted, Verified) or _is_pair(trusted):
+        return trusted_ranks(trusted, classes, n_samples)
+    column = as_column("trusted", trusted)
+    as_same_length("trusted", len(column), "y", n_samples)
+    is_known = np.array([not _is_missing(value) for value in column.tolist()], dtype=bool)
+    if not is_known.any():
+        return None
+    labels = column[is_known]
+    as_numbers = classes.dtype.kind in "iu" and labels.dtype.kind == "O" and not isinstance(labels[0], str)
+    return trusted_ranks((np.flatnonzero(is_known), labels.astype(float) if as_numbers else labels), classes, n_samples)
+
+
+def _is_pair(trusted: Any) -> bool:
+    return isinstance(trusted, (tuple, list)) and len(trusted) == 2 and np.ndim(trusted[0]) == 1
+
+
 def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> Verified:
     """Verified labels, checked: from a pair of row numbers and true labels, or from `Verified`.
 
@@ -243,6 +268,10 @@ def trusted_ranks(trusted: Any, classes: NDArray[Any], n_samples: int) -> Verifi
             raise complain("trusted", "be a pair of row numbers and true labels, or Verified", repr(trusted)[:60])
         trusted = Verified(*trusted)
     rows, labels = (as_column("trusted", part) for part in (trusted.rows, trusted.labels))
+    if rows.dtype == bool:
+        as_same_length("trusted mask", len(rows), "y", n_samples)
+        labels = labels[rows] if len(labels) == n_samples else labels
+        rows = np.flatnonzero(rows)
     as_same_length("trusted labels", len(labels), "their row numbers", len(rows))
     if rows.dtype.kind not in "iu" or len(rows) == 0 or rows.min() < 0 or rows.max() >= n_samples:
         raise complain("trusted rows", f"be row numbers from 0 to {n_samples - 1}", repr(rows)[:60])

@@ -163,7 +163,7 @@ def noise_prefix(estimator: Any) -> str | None:
     """Prefix of the parameters of our classifier inside the estimator (empty for the classifier itself), or None."""
     if isinstance(estimator, OrdinalClassifierBase):
         return ""
-    parameters = estimator.get_params(deep=True)
+    parameters = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
     ours = [name for name, value in parameters.items() if isinstance(value, OrdinalClassifierBase)]
     return f"{ours[0]}__" if ours else None
 

@@ -42,7 +42,7 @@ from ordinoise.classifiers.blend.evidence import (
 from ordinoise.estimation.base import warn_of_doubts
 from ordinoise.estimation.resolution import resolve_noise
 from ordinoise.estimation.score.estimator import noise_from_probabilities
-from ordinoise.labels import Verified, as_column, as_groups, ordered_classes, ranks_of, trusted_ranks
+from ordinoise.labels import Verified, as_column, as_groups, ordered_classes, ranks_of, verified_among
 from ordinoise.noise import Noise
 from ordinoise.threads import one_blas_thread
 
@@ -133,6 +133,9 @@ def find_label_issues(
         "groups": groups,
         "noise_by": noise_by,
     }
+    if estimator is None and len(getattr(X, "shape", ())) > 2:
+        advice = "pass estimator=, such as an OrdinalTorchClassifier, or embeddings, one row per sample"
+        raise complain("X", "be a table", f"shape {tuple(X.shape)}", advice)
     X = as_native(X) if estimator is None else as_table(X)
     if estimator is None:
         model = OrdinalClassifier(
@@ -153,6 +156,9 @@ def find_label_issues(
     n_folds = as_count("n_folds", n_folds, 2)
     if len(recorded) < n_folds:
         raise complain("n_folds", f"be at most the number of samples ({len(recorded)})", n_folds)
+    if isinstance(estimator, type):
+        name = estimator.__name__
+        raise complain("estimator", "be a classifier", f"the class {name}", f"pass an instance, {name}()")
     if not hasattr(estimator, "predict_proba"):
         raise complain("estimator", "have predict_proba", type(estimator).__name__)
     rng = as_generator(random_state)
@@ -240,7 +246,7 @@ def issues_from_probabilities(
     record = Noise.of(None if estimates else noise, n_columns).average
     recorded = ranks_of("y", y, ordered)
     as_same_length("y", len(recorded), "probabilities", len(checked))
-    known = None if trusted is None else trusted_ranks(trusted, ordered, len(recorded))
+    known = verified_among(trusted, ordered, len(recorded))
     together = as_groups(groups, len(recorded))
     graders = None if noise_by is None else numbered_graders(noise_by, len(recorded))
     is_left = np.ones(len(recorded), dtype=bool)

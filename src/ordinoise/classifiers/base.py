@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ordinoise._frames import as_native
-from ordinoise._validation import Floats, Ints, as_same_length, complain
+from ordinoise._validation import Floats, Ints, as_flag, as_same_length, complain
 from ordinoise.classifiers._recoding import Labels, labels_outside, refuse_recoded
 from ordinoise.classifiers.card import ModelCard, card_scores, model_card, training_facts
 from ordinoise.classifiers.saving import (
@@ -68,6 +69,14 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
         model: Self = super().__sklearn_clone__()
         model._labels_outside = labels_outside(self._labels_outside)
         return model
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(type(self), name, None)
+        if name in ("noise_", "classes_"):
+            raise NotFittedError(f"{type(self).__name__} has no {name} before it is fitted; call fit(X, y) first")
+        if isinstance(attribute, property) and attribute.fget is not None:
+            return attribute.fget(self)  # raises what it raised, which would be lost otherwise
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def noise_matrix_(self) -> Floats:
@@ -219,15 +228,22 @@ class OrdinalClassifierBase(ClassifierMixin, BaseEstimator, ABC):
             recorded_counts = None if earlier is None else recorded_counts + earlier
         self.training_facts_, self.set_calibration_ = training_facts(recorded_counts), None
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         """Write the fitted model to a new folder: JSON and safetensors, no pickle.
 
-        The folder appears whole or not at all. An existing one is never overwritten.
+        The folder appears whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+        overwrite : bool, default=False
+            Whether to replace a model that is there. Anything else is never replaced.
         """
         check_is_fitted(self)
         settings, arrays = shared_state(self, self._saved_parameters())
         own, own_arrays = self._state()
-        write_folder(path, type(self).__name__, settings | own, arrays | own_arrays)
+        as_flag("overwrite", overwrite)
+        write_folder(path, type(self).__name__, settings | own, arrays | own_arrays, overwrite=overwrite)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -48,7 +49,7 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
     Parameters
     ----------
     estimator : classifier with `predict_proba` and weights
-        Any scikit-learn classifier whose `fit` takes `sample_weight`. In a pipeline, wrap the last step.
+        Any scikit-learn classifier whose `fit` takes `sample_weight`, or a pipeline that ends in one.
     noise : None, array, mapping, "estimate" or estimator, default="estimate"
         None trusts the labels. An array ``noise_matrix[true, recorded]`` is known noise. ``"estimate"`` estimates it
         with `estimator` as the base model; another noise estimator can be passed. One matrix per rater, as a
@@ -162,19 +163,25 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        if hasattr(self.estimator, "fit"):
+        if hasattr(self.estimator, "fit") and not isinstance(self.estimator, type):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
     def _check_estimator(self) -> None:
         as_count("max_iter", self.max_iter, 1)
         as_number("tol", self.tol, 0.0, np.inf)
+        if isinstance(self.estimator, type):
+            name = self.estimator.__name__
+            raise complain("estimator", "be a classifier", f"the class {name}", f"pass an instance, {name}()")
         name = type(self.estimator).__name__
         if not hasattr(self.estimator, "predict_proba"):
             raise complain("estimator", "have predict_proba", name)
-        if not has_fit_parameter(self.estimator, "sample_weight"):
-            advice = "in a pipeline, wrap the last step"
-            raise complain("estimator", "take sample_weight in fit", name, advice)
+        if not has_fit_parameter(self._last_step, "sample_weight"):
+            raise complain("estimator", "take sample_weight in fit", type(self._last_step).__name__)
+
+    @property
+    def _last_step(self) -> Any:
+        return self.estimator.steps[-1][1] if isinstance(self.estimator, Pipeline) else self.estimator
 
     def _resolved_noise(
         self,
@@ -242,7 +249,13 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
         possible = (guess[rows] > SMALLEST_WEIGHT) | np.eye(guess.shape[1], dtype=bool)[ranks[rows]]
         row, label = np.nonzero(possible)
         with self._one_sentence():
-            return model.fit(_safe_indexing(X, rows[row]), label, sample_weight=label_weights[row, label])
+            return model.fit(_safe_indexing(X, rows[row]), label, **{self._weight: label_weights[row, label]})
+
+    @property
+    def _weight(self) -> str:
+        """What the estimator calls the weights: in a pipeline those of its last step."""
+        is_pipeline = isinstance(self.estimator, Pipeline)
+        return f"{self.estimator.steps[-1][0]}__sample_weight" if is_pipeline else "sample_weight"
 
     @contextmanager
     def _one_sentence(self) -> Iterator[None]:

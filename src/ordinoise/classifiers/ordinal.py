@@ -27,7 +27,7 @@ from ordinoise.classifiers.card import evenly
 from ordinoise.classifiers.saving import Arrays
 from ordinoise.columns.coding import Columns
 from ordinoise.decisions import as_decision
-from ordinoise.labels import as_column, joined_groups, trusted_ranks
+from ordinoise.labels import as_column, joined_groups, verified_among
 from ordinoise.noise import Noise
 from ordinoise.noise.record import ANSWERS
 from ordinoise.threads import one_blas_thread
@@ -221,8 +221,9 @@ class OrdinalClassifier(TableClassifierBase):
             Weights of the samples; rows with zero weight are ignored.
         raters : column of shape (n_samples,), optional
             Who recorded each label, when `noise` holds one matrix per rater, or to estimate the raters of `items`.
-        trusted : (rows, labels) or Verified, optional
-            Numbers of rows whose true label is known, and those labels: the models and the noise estimate use them. The
+        trusted : column, (rows, labels) or Verified, optional
+            Verified labels: a column with an entry per row, missing where nobody verified; or numbers (or a mask) of
+            rows whose true label is known, and those labels. The models and the noise estimate use them. The
             rows may have been chosen by suspicion. ``ordinoise.labels.Verified`` says how often the verifier errs.
         groups : column of shape (n_samples,), optional
             Rows of one group (a patient, a query) are held out together, wherever rows are held out.
@@ -289,7 +290,8 @@ class OrdinalClassifier(TableClassifierBase):
             table, ranks[weighted], weights[weighted], np.eye(len(self.classes_))[None],
             groups=None if together is None else together[weighted],
         )  # fmt: skip
-        verified = None if trusted is None else trusted_ranks(trusted, self.classes_, len(ranks)).among(weighted)
+        checked = verified_among(trusted, self.classes_, len(ranks))
+        verified = None if checked is None else checked.among(weighted)
         of_items = None if self.noise is None else repeated_items(rows, items, weighted)
         if items is not None and of_items is None and self._plan().estimates:
             raters = None  # no item has two ratings

@@ -10,6 +10,8 @@ import importlib
 import json
 import os
 import re
+import shutil
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,8 +191,22 @@ def check_arrays(arrays: Arrays, expected: Mapping[str, str]) -> None:
             raise complain(f"array {name}", f"hold {kind} numbers", arrays[name].dtype)
 
 
-def write_folder(path: str | os.PathLike[str], kind: str, settings: dict[str, Any], arrays: Arrays) -> None:
+def write_folder(
+    path: str | os.PathLike[str], kind: str, settings: dict[str, Any], arrays: Arrays, *, overwrite: bool = False
+) -> None:
     """Write a model folder under a temporary name, then rename it: it appears whole or not at all."""
+    target = Path(path)
+    if overwrite and target.exists():
+        _header(target)  # only a model is replaced
+        former = target.with_name(f".{target.name}-{uuid.uuid4().hex[:8]}")
+        target.rename(former)
+        try:
+            write_folder(path, kind, settings, arrays)
+        except BaseException:
+            former.rename(target)
+            raise
+        shutil.rmtree(former)
+        return
     from safetensors.numpy import save
 
     header = {

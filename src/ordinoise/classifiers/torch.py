@@ -276,7 +276,8 @@ class OrdinalTorchClassifier(TorchClassifierBase):
         """
         settings, arrays = read_folder(path, cls.__name__)
         if settings.get("module") is not None and module is None:
-            raise complain("module", f"be given: the saved model has a {settings['module']}", "None")
+            advice = f"call {cls.__name__}.load(path, module) with the module it was made with"
+            raise complain("module", f"be given: the saved model has a {settings['module']}", "None", advice)
         try:
             return cls._from_saved(settings, arrays, module=module)
         except (*DAMAGE, RuntimeError) as error:

@@ -34,6 +34,11 @@ TAKERS = (
 )
 FRAME = "OrdinalClassifier reads texts as a column of a frame, such as polars.DataFrame({'text': texts})"
 PARTS = "ordinoise fit FOLDER --scheduler ADDRESS learns from Parquet files of any size on a Dask cluster"
+GAPS = (
+    "Input X contains NaN: X must hold finite numbers here, got a gap; OrdinalClassifier and OrdinalBoostingClassifier "
+    "take gaps as they are"
+)
+ADVICE_BY_KIND = {"LazyFrame": "pass X.collect()", "DataLoader": "pass loader.dataset"}
 NO_ARGUMENT = "a float() argument must be a string or a real number"  # as scikit-learn's checks demand it
 
 
@@ -48,9 +53,14 @@ def one_sentence(X: Any) -> Iterator[None]:
     """Turn any other error about the features `X` into one sentence that names the column and the cell."""
     if hasattr(X, "__dask_graph__"):
         raise complain("X", "be in memory", "a Dask collection", PARTS)
+    kind = type(X).__name__
+    if kind in ADVICE_BY_KIND:
+        raise complain("X", "be in memory", f"a {kind}", ADVICE_BY_KIND[kind])
     try:
         yield
     except FAILURES as error:
+        if str(error).startswith("Input X contains NaN"):
+            raise ValueError(GAPS) from None
         if is_sentence(error):
             raise
         raise _refusal(X, error) from None

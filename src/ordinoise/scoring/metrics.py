@@ -140,7 +140,7 @@ def mean_absolute_error(
     y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Mean number of grades between the true and the predicted label."""
-    return _joint_mean_absolute_error(_joint(y_true, y_pred, classes, sample_weight))
+    return _joint_mean_absolute_error(joint_of(y_true, y_pred, classes, sample_weight))
 
 
 @renamed(labels="classes")
@@ -148,7 +148,7 @@ def zero_one_loss(
     y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Share of samples whose predicted label is not the true one."""
-    return _joint_zero_one_loss(_joint(y_true, y_pred, classes, sample_weight))
+    return _joint_zero_one_loss(joint_of(y_true, y_pred, classes, sample_weight))
 
 
 @renamed(labels="classes")
@@ -156,7 +156,7 @@ def accuracy_off1_score(
     y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Share of samples predicted right or one grade off."""
-    return _joint_accuracy_off1(_joint(y_true, y_pred, classes, sample_weight))
+    return _joint_accuracy_off1(joint_of(y_true, y_pred, classes, sample_weight))
 
 
 @renamed(labels="classes")
@@ -164,7 +164,7 @@ def average_mean_absolute_error(
     y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Mean absolute error of each true class, averaged over the classes that occur: rare grades count in full."""
-    return _joint_average_mean_absolute_error(_joint(y_true, y_pred, classes, sample_weight))
+    return _joint_average_mean_absolute_error(joint_of(y_true, y_pred, classes, sample_weight))
 
 
 @renamed(labels="classes")
@@ -172,7 +172,7 @@ def linear_weighted_kappa(
     y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Agreement beyond chance, disagreements weighted by their distance."""
-    return _joint_linear_kappa(_joint(y_true, y_pred, classes, sample_weight))
+    return _joint_linear_kappa(joint_of(y_true, y_pred, classes, sample_weight))
 
 
 @renamed(labels="classes")
@@ -180,7 +180,7 @@ def quadratic_weighted_kappa(
     y_true: ArrayLike, y_pred: ArrayLike, *, classes: Labels = None, sample_weight: ArrayLike | None = None
 ) -> float:
     """Agreement beyond chance, disagreements weighted by the square of their distance."""
-    return _joint_quadratic_kappa(_joint(y_true, y_pred, classes, sample_weight))
+    return _joint_quadratic_kappa(joint_of(y_true, y_pred, classes, sample_weight))
 
 
 @renamed(labels="classes")
@@ -328,44 +328,15 @@ def scorer(metric: str, *, noise: Any = None, classes: Labels = None) -> Callabl
     name = as_choice("metric", metric, [*METRICS, "ranked_probability_score"])
     options = {"noise": noise} | ({} if classes is None else {"classes": classes})
     if name == "ranked_probability_score":
-        return ordinal_scorer(_score_probabilities, "predict_proba", -1, options)
+        return ordinal_scorer("predict_proba", -1, options)
     sign = 1 if METRICS[name].greater_is_better else -1
-    return ordinal_scorer(_score_labels, "predict", sign, options | {"metric": name})
-
-
-def _score_labels(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    metric: str,
-    noise: Any,
-    classes: Labels = None,
-    sample_weight: ArrayLike | None = None,
-) -> float:
-    if noise is None:
-        return METRICS[metric].of_joint(_joint(y_true, y_pred, classes, sample_weight))
-    return noise_corrected(metric, y_true, y_pred, noise, classes=classes, sample_weight=sample_weight).value
-
-
-def _score_probabilities(
-    y_true: ArrayLike,
-    y_proba: ArrayLike,
-    *,
-    noise: Any,
-    classes: Labels = None,
-    sample_weight: ArrayLike | None = None,
-) -> float:
-    if noise is None:
-        return ranked_probability_score(y_true, y_proba, classes=classes, sample_weight=sample_weight)
-    return noise_corrected_ranked_probability_score(
-        y_true, y_proba, noise, classes=classes, sample_weight=sample_weight
-    ).value
+    return ordinal_scorer("predict", sign, options | {"metric": name})
 
 
 # Tables and intervals ----------------------------------------------------------------------------------
 
 
-def _joint(y_true: ArrayLike, y_pred: ArrayLike, classes: Labels, sample_weight: ArrayLike | None) -> Floats:
+def joint_of(y_true: ArrayLike, y_pred: ArrayLike, classes: Labels, sample_weight: ArrayLike | None) -> Floats:
     true, predicted, n_classes = paired_ranks(y_true, y_pred, classes)
     if len(true) == 0:
         raise complain("y_true", "not be empty", "no labels")

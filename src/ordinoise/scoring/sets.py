@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from ordinoise._text import TextTable, hypertext
 from ordinoise._validation import (
     Floats,
     Ints,
@@ -95,6 +96,18 @@ class PredictionSets:
 
     def __len__(self) -> int:
         return len(self.mask)
+
+    def __str__(self) -> str:
+        shares = np.bincount(self.sizes, minlength=self.mask.shape[1] + 1)[1:] / max(len(self), 1)
+        sizes = ", ".join(f"{share:.0%} of {size} grades" for size, share in enumerate(shares, 1) if share)
+        return f"{len(self)} sets that contain the true grade with probability {self.confidence:g}: {sizes}"
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        shown = range(min(len(self), 10))
+        rows = tuple((str(row), str(self.low[row]), str(self.high[row]), str(self.sizes[row])) for row in shown)
+        return hypertext(TextTable("Prediction sets", ("row", "lowest", "highest", "grades"), rows, (str(self),)))
 
 
 def entry_levels(probabilities: Floats) -> Floats:

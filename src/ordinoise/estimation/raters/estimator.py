@@ -169,8 +169,8 @@ class RepeatedLabels(BaseEstimator):
     def fit(
         self,
         items: Any,
-        raters: Any,
-        labels: Any,
+        raters: Any = None,
+        labels: Any = None,
         X: ArrayLike | None = None,
         trusted: Any = None,
         groups: Any = None,
@@ -254,6 +254,9 @@ class RepeatedLabels(BaseEstimator):
 
     def _as_ratings(self, items: Any, raters: Any, labels: Any) -> Ratings:
         """Ratings as numbers, sorted, so that the result does not depend on their order."""
+        if labels is None:
+            advice = "of a table with one column per rater: fit(*from_wide(table))"
+            raise complain("labels", "have one entry per rating", "None", advice)
         column = as_column("labels", labels)
         if len(column) == 0:
             raise complain("labels", "not be empty", "no rating")

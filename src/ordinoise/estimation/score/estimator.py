@@ -16,7 +16,7 @@ from ordinoise.estimation.score.cells import ScoreCells
 from ordinoise.estimation.score.doubts import doubts_about_columns
 from ordinoise.estimation.score.likelihood import LikelihoodFit, binned_likelihood, score_likelihood
 from ordinoise.estimation.score.predictive import contradicts
-from ordinoise.labels import Verified, trusted_ranks
+from ordinoise.labels import Verified, verified_among
 from ordinoise.noise import Doubt, Noise
 from ordinoise.noise.deconvolution import FLOOR, deconvolved
 
@@ -101,7 +101,7 @@ class ScoreLikelihood(NoiseEstimator):
 
     def _estimate(self, X: Any, ranks: Ints, groups: Ints | None, confidence: float, rng: np.random.Generator) -> Noise:
         n_bootstrap = as_count("n_bootstrap", self.n_bootstrap, 0)
-        trusted = None if self.trusted is None else trusted_ranks(self.trusted, self.classes_, len(ranks))
+        trusted = verified_among(self.trusted, self.classes_, len(ranks))
         self.probabilities_ = recorded_probabilities(
             X, ranks, len(self.classes_), self.base_estimator,
             n_folds=self.n_folds, n_rounds=as_count("n_rounds", self.n_rounds, 1), rng=rng, n_jobs=self.n_jobs,

@@ -7,7 +7,7 @@ their evidence: the result is as simple as the data allow, and doubt about the f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -277,6 +277,9 @@ def _as_families(family: str | Sequence[str]) -> tuple[str, ...]:
     if isinstance(family, str):
         named = as_choice("family", family, ("average", *FAMILY_NAMES))
         return AVERAGED_FAMILIES if named == "average" else (named,)
+    if not isinstance(family, Iterable):
+        advice = "a matrix of your own goes into noise= as it is; only these families are estimated"
+        raise complain("family", f"be among {['average', *FAMILY_NAMES]}", f"a {type(family).__name__}", advice)
     if not family:
         raise complain("family", "name at least one family", "none")
     return tuple(as_choice("family", name, FAMILY_NAMES) for name in dict.fromkeys(family))

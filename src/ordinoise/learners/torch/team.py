@@ -105,9 +105,12 @@ def as_device(device: str | torch.device) -> torch.device:
             return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
     try:
-        return torch.device(device)
+        found = torch.device(device)
     except (RuntimeError, TypeError):
         raise complain("device", "be 'auto' or the name of a PyTorch device", repr(device)) from None
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise complain("device", "be there", f"{device!r} without a usable GPU", "'auto' takes what there is")
+    return found
 
 
 @contextmanager
