@@ -29,7 +29,7 @@ from tools.fuzz.seeds import corpus, write_seeds
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 READERS: dict[str, type[readers.Reader]] = {
-    "csv": readers.CsvReader, "tsv": readers.TsvReader, "gzip": readers.GzipReader, "parquet": readers.ParquetReader, "parts": readers.PartsReader,
+    "csv": readers.CsvReader, "layout": readers.LayoutReader, "spelling": readers.SpellingReader, "tsv": readers.TsvReader, "gzip": readers.GzipReader, "parquet": readers.ParquetReader, "parts": readers.PartsReader,
     "feather": readers.FeatherReader, "excel": readers.ExcelReader, "lines": readers.LinesReader, "matrix": readers.MatrixReader, "embeddings": readers.EmbeddingsReader, "svmlight": readers.SvmlightReader,
     "audit": folders.AuditReader, "noise": folders.NoiseReader, "model": folders.ModelReader,
     "boosting": folders.BoostingReader, "blend": folders.BlendReader, "arrays": folders.ArraysReader,
@@ -39,7 +39,7 @@ READERS: dict[str, type[readers.Reader]] = {
     "tasks": rounds.TasksReader, "rounds": rounds.RoundsReader, "names": paths.NamesReader, "console": paths.ConsoleReader,
     "settled": paths.SettledReader, "replaced": paths.ReplacedReader,
 }  # fmt: skip
-WITHOUT_MODELS = ("csv", "tsv", "gzip", "parquet", "parts", "feather", "excel", "lines", "tasks", "matrix", "embeddings", "svmlight", "audit", "noise", "decisions", "results", "request", "socket", "names", "settled", "replaced")  # fmt: skip
+WITHOUT_MODELS = ("csv", "layout", "spelling", "tsv", "gzip", "parquet", "parts", "feather", "excel", "lines", "tasks", "matrix", "embeddings", "svmlight", "audit", "noise", "decisions", "results", "request", "socket", "names", "settled", "replaced")  # fmt: skip
 OUTCOMES = ("refused", "accepted", "traceback", "crash", "hang", "lost")
 MOST_MEMORY = 12 * 2**30  # bytes of address space, far above what an input needs; a round number, chosen by no run
 SECONDS_TO_START = 300.0

@@ -140,6 +140,29 @@ def drawn_csv(rng: Random) -> bytes:
     return (mark + text).encode(rng.choice(("utf-8", "utf-8", "utf-8", "latin-1", "utf-16")), errors="replace")
 
 
+CELLS = (
+    "1,5", "1.5", "12,3", "1.234", "1.234,5", "1,234.5", "48,7 %", "k.A.", "n/a", "-", "", "03.05.2019", "3/5/2019", "13/05/2019",
+    "12:30", "007", "5 kg", "<0,5", "Süd", "Nord", "łódź", "Summe", "Total:", "A", "B", "3", "4", "2019",
+)  # fmt: skip
+ABOVE = ("", "Titel", "Titel;;;", "sep=;", "# made by x", "Stand;03.05.2019", "a;b", ";;;", "Kredite, Mai")
+
+
+def drawn_spreadsheet(rng: Random) -> bytes:
+    """A table as a person's spreadsheet saves it: lines around it, any page, delimiter, line end and spelling."""
+    width, delimiter, end = rng.randint(1, 5), rng.choice(";;,\t|"), rng.choice(("\n", "\r\n", "\r"))
+    columns = [[rng.choice(CELLS) for _ in range(rng.randint(1, 4))] for _ in range(width)]
+    rows = [[rng.choice(("Nr", "Größe", "Note", "stars", "", "x y", "2019")) for _ in range(width)]]
+    rows += [[*(rng.choice(pool) for pool in columns)] for _ in range(rng.randrange(25))]
+    above, below = ([rng.choice(ABOVE) for _ in range(rng.choice((0, 0, 1, 3)))] for _ in range(2))
+    lines = [
+        *above,
+        *(delimiter.join(f'"{cell}"' if delimiter in cell else cell for cell in row) for row in rows),
+        *below,
+    ]
+    encoding = rng.choice(("utf-8", "cp1252", "cp1250", "utf-16", "utf-16-le", "mac-roman", "cp850", "shift_jis"))
+    return end.join([*lines, ""]).encode(encoding, errors="replace")
+
+
 def drawn_lines(rng: Random) -> bytes:
     """Something like JSON lines: any values, keys that come and go, blank lines, encodings."""
     names = [rng.choice(NAMES) for _ in range(rng.randint(1, 4))]

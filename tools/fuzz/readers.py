@@ -132,6 +132,54 @@ class CsvReader(TableReader):
     share, name = 17, "t.csv"
 
 
+class LayoutReader(TableReader):
+    """CSV as spreadsheets save it: what lies around the table, its encoding and its names."""
+
+    share, name = 6, "layout.csv"
+
+    def start(self) -> None:
+        self.whole = [(self.seeds / "t.csv").read_bytes()]
+
+    def drawn(self, rng: Random) -> bytes:
+        return mutations.drawn_spreadsheet(rng)
+
+    def read(self, data: bytes) -> None:
+        from ordinoise.app.tables.reader import open_stored
+        from ordinoise.app.tables.source import open_source
+
+        path = self._written(self.name, data)
+        opened = open_stored(path)
+        again = open_stored(path, asked=opened.reading)
+        if again.reading != opened.reading or not again.frame.equals(opened.frame):
+            raise LostError("a file that is read as it was read differs")
+        n_lines = sum(bool(line.strip()) for line in open_source(path).text.split(b"\n"))
+        n_around = opened.reading.rows_above + opened.reading.rows_below + opened.reading.has_header
+        if opened.frame.width > 1 and b'"' not in data and opened.frame.height + n_around != n_lines:
+            raise LostError(f"{n_lines} lines, of which {opened.frame.height} are rows and {n_around} others")
+        if n_around > 1 and not opened.said:
+            raise LostError("lines around the table are not said")
+
+
+class SpellingReader(LayoutReader):
+    """The cells of such files as numbers, dates and categories."""
+
+    share, name = 5, "spelling.csv"
+
+    def read(self, data: bytes) -> None:
+        from ordinoise.app.tables.reader import open_stored, read_opened, typed_columns
+
+        path = self._written(self.name, data)
+        stored, opened = open_stored(path), read_opened(path)
+        turned = typed_columns(stored.frame.reverse().get_columns(), (), stored.reading).frame
+        for name, column in zip(turned.columns, turned.get_columns(), strict=True):
+            if column.dtype != opened.frame[name].dtype or not column.reverse().equals(opened.frame[name]):
+                raise LostError(f"the cells of {name!r} depend on the order of the rows")
+        for name in opened.frame.columns:
+            made, cells = opened.frame[name], stored.frame[name]
+            if (made.is_not_null() & cells.is_null()).any():
+                raise LostError(f"a cell of {name!r} without text has a value")
+
+
 class TsvReader(TableReader):
     """TSV."""
 
