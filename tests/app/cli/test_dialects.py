@@ -233,3 +233,6 @@ def test_a_german_file_goes_round(german: tuple[Path, str], tmp_path: Path) -> N
     assert rows[0] == kept[0] + ";" * 5
     assert [one[: len(line)] for one, line in zip(rows, kept, strict=True)] == kept
     assert all("," in row.split(";")[7] and "." not in row for row in rows[3:-1])
+    (folder / "one.csv").write_text("Kreditnr;size;weight;color\nK1;1;2;red\n")
+    assert run("predict", folder / "model", folder / "one.csv", "--out", folder / "two.csv").code == 0
+    assert (folder / "two.csv").read_text().splitlines()[1].count(",") == len(GRADES)

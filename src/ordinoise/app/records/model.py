@@ -63,11 +63,16 @@ def write_task(folder: Path, task: Task) -> None:
 def read_model(folder: Path) -> tuple[OrdinalClassifierBase, Task]:
     """The model in a folder written by ``ordinoise fit``, and its task."""
     model = load_model(folder)
-    if not (folder / TASK).exists():
-        raise complain("model", f"hold {TASK}", repr(str(folder)), "ordinoise fit writes one")
-    task = read_stored(folder / TASK, ENVELOPE, lambda plain: of_plain(Task, plain))
+    task = read_task(folder)
     _check_fits(task, model)
     return model, task
+
+
+def read_task(folder: Path) -> Task:
+    """The task of a model, without the model."""
+    if not (folder / TASK).exists():
+        raise complain("model", f"hold {TASK}", repr(str(folder)), "ordinoise fit writes one")
+    return read_stored(folder / TASK, ENVELOPE, lambda plain: of_plain(Task, plain))
 
 
 def _check_fits(task: Task, model: OrdinalClassifierBase) -> None:

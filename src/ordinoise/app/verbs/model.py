@@ -13,7 +13,7 @@ import polars as pl
 from ordinoise._files import new_folder, unfinished_folder
 from ordinoise._text import shortened
 from ordinoise._validation import as_choice, as_number, complain
-from ordinoise.app.records.model import Task, read_model, write_task
+from ordinoise.app.records.model import Task, read_model, read_task, write_task
 from ordinoise.app.tables import (
     Dialect,
     format_of,
@@ -231,7 +231,10 @@ def write_predictions(graded: pl.DataFrame, request: PredictionRequest, out: Pat
     """
     file, suffix = request.file, out.suffix.lower()
     opened = read_opened(file, asked=request.reading)  # the decimal mark is known once the cells are read
-    dialect = Dialect.of(opened.reading, is_plain=is_plain)
+    reading = opened.reading
+    if not reading.decimal and reading.delimiter not in ("", ","):  # a few rows may not show it
+        reading = replace(reading, decimal=read_task(request.model).reading.decimal)
+    dialect = Dialect.of(reading, is_plain=is_plain)
     known = set(opened.frame.columns)
     added = pl.DataFrame([column for column in graded.get_columns() if column.name not in known])
     is_own = format_of(file) == "text" and (suffix == ".csv" or opened.reading.delimiter == "\t")
