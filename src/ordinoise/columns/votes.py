@@ -18,6 +18,7 @@ GROUPS_OR_DECIMALS = r"^[+-]?(?:\d{1,3}|[1-9]\d{0,2}\.\d{3})$"
 SHOWN = 3  # cells in a sentence
 MARKS = {".": "points", ",": "commas"}
 ORDERS = {"dmy": "day/month", "mdy": "month/day"}
+MODEL = "as when the model was made"
 OTHER = {".": ",", ",": ".", "dmy": "mdy", "mdy": "dmy"}
 
 
@@ -33,7 +34,7 @@ def is_ambiguous(bare: pl.Series, values: pl.Series) -> bool:
 class Choice:
     """The option of a column that could be read in two ways, and why.
 
-    `is_weak` if hardly anything decided, so that it must not be overlooked; not `is_said` if a person or a model did.
+    `is_weak` if hardly anything decided, so that it must not be overlooked; not `is_said` if a person did.
     """
 
     option: str
@@ -62,9 +63,11 @@ class Votes:
         """How to read a column."""
         is_date, known = candidate.kind == "date", self.hints.known.get(name)
         asked = self.hints.dates if is_date else self.hints.decimal
-        asked = asked or ("" if known is None else known.dates if is_date else known.decimal)
         if asked in candidate.options:
             return Choice(asked, is_said=False)
+        before = "" if known is None else known.dates if is_date else known.decimal
+        if before in candidate.options:
+            return Choice(before, MODEL)
         voted = self.dates if is_date else self.decimal
         if voted:
             return Choice(voted, "as other columns are" if is_date else f"as other columns have decimal {MARKS[voted]}")
@@ -121,7 +124,7 @@ def _of_choice(candidate: Candidate, choice: Choice, name: str) -> Iterator[str]
     differing = candidate.frame.filter(pl.col(".").cast(pl.Float64) != pl.col(",").cast(pl.Float64))
     cell, value = differing.sort("cell").select("cell", option).row(0)
     are_groups = float(value) >= 1000
-    if are_groups or not choice.why:
+    if are_groups or choice.why in ("", MODEL):
         yield f"{name!r}: {cell} read as {value}{why}; --decimal {OTHER[option]} changes it"
 
 

@@ -41,7 +41,7 @@ FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a text target without order": (
         lambda path: path.write_text(
-            "size,stars\n" + "".join(f"{i},{'low' if i % 2 else 'high'}\n" for i in range(60))
+            "size,stars\n" + "".join(f"{i},{'silver' if i % 2 else 'gold'}\n" for i in range(60))
         ),
         "--order",
     ),
