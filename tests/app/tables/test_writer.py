@@ -164,3 +164,12 @@ def test_grades_have_the_decimal_mark_of_the_file() -> None:
     frame = pl.DataFrame({"grade": ["2.5", "v1.5", None], "x": ["2.5", "", "3"]})
     assert GERMAN.with_numbers(frame, ["grade", "other"]).rows() == [("2,5", "2.5"), ("v1.5", ""), (None, "3")]
     assert Dialect().with_numbers(frame, ["grade"]).equals(frame)
+
+
+@pytest.mark.parametrize(
+    "cells", [["a\tb", "c\td", "e\tf"], ["New York", "San Jose", "St Paul"], ["a;b", "c;d", "e;f"]]
+)
+def test_one_column_whose_text_holds_another_delimiter_comes_back(tmp_path: Path, cells: list[str]) -> None:
+    frame = pl.DataFrame({cells[0]: cells})
+    write_table(frame, tmp_path / "t.csv")
+    assert read_text(tmp_path / "t.csv").equals(frame)

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import polars as pl
 
 from ordinoise._files import refuse_existing, whole_file
 from ordinoise._validation import complain
+from ordinoise.app.tables.dialect import delimiter_in
 from ordinoise.app.tables.output_dialect import PLAIN, Dialect
 from ordinoise.app.tables.reader import FAILURES
 from ordinoise.app.tables.source import WORKBOOKS
@@ -87,7 +88,15 @@ def write_table(
 def csv_bytes(frame: pl.DataFrame, dialect: Dialect = PLAIN, *, header: bool = True) -> bytes:
     """The table as the bytes of a CSV file."""
     # A mark at the very beginning of a file is not read as part of its text: a quote goes before it.
-    marked = _first_field(frame, header).startswith(MARK)
+    if not _first_field(frame, header).startswith(MARK):
+        text = _csv_bytes(frame, dialect, header, "necessary")
+        found = delimiter_in(text)
+        if found == dialect.delimiter or found.encode() not in text:
+            return text
+    return _csv_bytes(frame, dialect, header, "always")  # text with tabs in one column looks like several
+
+
+def _csv_bytes(frame: pl.DataFrame, dialect: Dialect, header: bool, quotes: Literal["necessary", "always"]) -> bytes:
     file = io.BytesIO()
     dialect.with_decimals(frame).write_csv(
         file,
@@ -95,7 +104,7 @@ def csv_bytes(frame: pl.DataFrame, dialect: Dialect = PLAIN, *, header: bool = T
         include_bom=dialect.mark,
         separator=dialect.delimiter,
         line_terminator=dialect.line_end,
-        quote_style="always" if marked else "necessary",
+        quote_style=quotes,
         date_format=DATE_TEXT,
         datetime_format=TIME_TEXT,
     )
