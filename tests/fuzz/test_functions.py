@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
 
 from ordinoise.noise import adjacent, inverse_decay
 from ordinoise.scoring.metrics import METRICS
@@ -133,6 +134,10 @@ GOOD: dict[str, list[Any]] = {
     "groups": [None, list("aabbccddeeff"), np.arange(N)],
     "graders": [list("ab" * 6), np.arange(N) % 3],
     "features": [RNG.normal(size=(N, 2))],
+    "model": [LogisticRegression()],
+    "X": [RNG.normal(size=(N, 2))],
+    "cv": [2, 3],
+    "n_jobs": [None, 1],
     "noise_by": [None, list("ab" * 6)],
     "contrast": [None, np.arange(N) % 2 == 0],
     "assurance": [None, 0.9],
