@@ -236,7 +236,7 @@ def test_a_frame_of_text_is_read_as_its_file(kind: str, tables: dict[str, Graded
         columns = Columns.of(frame, "auto")
     expected = Columns.of(tables["en"].features, "auto")
     assert np.array_equal(columns.encoded(frame), expected.encoded(tables["en"].features), equal_nan=True)
-    with pytest.raises(ValueError, match=r"column 'debt' must hold numbers, .* got 'viel' in row 2"):
+    with pytest.raises(ValueError, match=r"column 'debt' must hold numbers, .* got 'viel' in row 1"):
         columns.encoded(text.head(2).with_columns(debt=pl.Series(["1,5", "viel"])))
     one = text.head(1).with_columns(income=pl.lit("1.234"), debt=pl.lit("0,5"), branch=pl.lit(" NORD"))
     assert columns.encoded(one)[0, [0, 1, 5]].tolist() == [1234, 0.5, 1.0]
