@@ -10,6 +10,7 @@ import pytest
 
 from ordinoise.app.records.model import Task
 from ordinoise.app.tables import ColumnRoles, GradedTable, graded_table, write_table
+from ordinoise.app.tables.ratings import wide_ratings
 from ordinoise.app.tables.reader import read_opened
 from ordinoise.app.tables.reading import Reading
 from ordinoise.app.verbs.request import GradedFile, JudgeRequest, PredictionRequest, RatingsRequest, Request
@@ -145,3 +146,16 @@ def test_options_are_stored_and_come_back() -> None:
 def test_roles_keep_what_options_say() -> None:
     roles = ColumnRoles.of(["a=text,b=image", "c=ignored", "d=date"], target="t", text=("e",))
     assert (roles.text, roles.image, roles.ignore, roles.kinds) == (("e", "a"), ("b",), ("c",), {"d": "date"})
+
+
+def test_columns_of_raters_and_people_may_have_commas_in_their_names(put: Put) -> None:
+    rows = "".join(f"i{row},{row % 3},{(row + row % 2) % 3}\n" for row in range(30))
+    path = put('item,"Ann, MD",Ben\n' + rows)
+    for wide in (["Ann, MD,Ben"], ["Ann, MD", "Ben"]):
+        table = wide_ratings(path, wide, "item", None, is_named=True)
+        assert table.raters is not None
+        assert set(table.raters.tolist()) == {"Ann, MD", "Ben"}
+    with pytest.raises(
+        ValueError, match=r"^wide must name two different columns or more, with commas between, got Ben$"
+    ):
+        wide_ratings(path, ["Ben"], "item", None, is_named=True)

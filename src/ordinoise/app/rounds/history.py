@@ -17,7 +17,8 @@ from ordinoise.app.records.subject import Subject
 from ordinoise.app.review.decisions import events_in
 from ordinoise.app.review.settled import repeated, settled_rows
 from ordinoise.app.rounds.items import settled_items
-from ordinoise.app.tables import GradedTable, digest_of, read_table
+from ordinoise.app.tables import GradedTable, digest_of
+from ordinoise.app.tables.reader import read_opened
 from ordinoise.app.verbs.request import Request
 from ordinoise.audit.certificate import SpotCheck
 from ordinoise.columns.inference import as_text
@@ -115,6 +116,7 @@ def _settled_by_item(folder: Path, request: Request) -> tuple[Settled, ...]:
     settled = settled_items(folder)
     if request.item is None:
         raise complain("reviewed", "come with --item if it is a folder of ordinoise raters", "no item")
-    frame = read_table(request.file, keep_text=[request.item])
+    opened = read_opened(request.file, keep_text=[request.item], asked=request.reading, wanted=[request.target])
+    frame = opened.frame
     names = as_text(frame.get_column(as_column("item", request.item, frame.columns))).str.strip_chars().to_list()
     return tuple(Settled(row, None, settled[name]) for row, name in enumerate(names) if name in settled)

@@ -19,7 +19,7 @@ from ordinoise.app.tables.reading import BY_RULES, Reading
 from ordinoise.app.tables.target import Classes, graded_rows
 from ordinoise.columns.cell_errors import CellError
 from ordinoise.columns.inference import as_text, nameless
-from ordinoise.columns.names import as_column, listed
+from ordinoise.columns.names import as_column, listed, spread
 
 GRADE = "grade"
 """Name of the grades where no column has one."""
@@ -142,9 +142,10 @@ def wide_ratings(
     asked: Reading = BY_RULES,
 ) -> RatingsTable:
     """Ratings from a table with one row per item and one column per rater, or per opinion if not `is_named`."""
+    opened = read_opened(path, keep_text=[*wide, *([] if item is None else [item])], asked=asked, wanted=wide)
+    wide = spread(wide, opened.frame.columns)
     if len(wide) < 2 or len(set(wide)) < len(wide):
         raise complain("wide", "name two different columns or more, with commas between", ",".join(wide))
-    opened = read_opened(path, keep_text=[*wide, *([] if item is None else [item])], asked=asked, wanted=wide)
     frame, digest = opened.frame, opened.digest
     for name in wide:
         as_column("wide", name, frame.columns)

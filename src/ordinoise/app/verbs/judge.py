@@ -13,7 +13,7 @@ from ordinoise._validation import as_count, complain
 from ordinoise.app.tables import Dialect, write_table
 from ordinoise.app.tables.reader import Opened, read_opened
 from ordinoise.app.verbs.request import JudgeRequest
-from ordinoise.columns.names import as_column
+from ordinoise.columns.names import as_column, spread
 from ordinoise.scoring.judges import Judgment, judge
 
 REPORT, RECORD, NEXT = "report.html", "judge.json", "next.csv"
@@ -40,7 +40,7 @@ def judge_frame(frame: pl.DataFrame, request: JudgeRequest) -> Judgment:
     as_count("next", request.next, 0)
     as_count("seed", request.seed, 0)
     scores = _column(frame, "judge", request.judge)
-    names = [name.strip() for name in request.human.split(",")]
+    names = spread([request.human], frame.columns)
     people = [_column(frame, "human", name) for name in names]
     if request.judge in names:
         raise complain("human", "name a column of people's grades", f"that of the judge, {request.judge!r}")

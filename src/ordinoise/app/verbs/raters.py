@@ -157,7 +157,7 @@ def read_ratings(request: RatingsRequest) -> RatingsTable:
     if request.wide is not None:
         if request.rater is not None or request.grade is not None:
             raise complain("wide", "stand instead of --rater and --grade", "both")
-        names = [name.strip() for name in request.wide.split(",")]
+        names = [request.wide]
         is_named = not request.unnamed
         return wide_ratings(request.file, names, request.item, request.order, is_named=is_named, asked=request.reading)
     if request.item is None or request.grade is None:
