@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -15,8 +15,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import ordinoise
-from ordinoise import NoiseAwareClassifier, OrdinalClassifier, OrdinalMLPClassifier, load_model
+from ordinoise import (
+    NoiseAwareClassifier,
+    OrdinalBoostingClassifier,
+    OrdinalClassifier,
+    OrdinalMLPClassifier,
+    load_model,
+)
+from ordinoise.classifiers._network_base import CORRECTIONS, LOSSES, THRESHOLDS
+from ordinoise.classifiers.ordinal import LEARNERS
 from ordinoise.labels import verified_among
+from ordinoise.learners.boosting import OBJECTIVES
+from ordinoise.noise.record import ANSWERS
 
 GRADES = np.array(["low", "mid", "top"])
 RNG = np.random.default_rng(0)
@@ -119,3 +129,15 @@ def test_a_pipeline_is_trained_on_what_the_labels_should_have_been() -> None:
         ValueError, match=r"estimator must be a classifier, got the class LogisticRegression; pass an ins"
     ):
         NoiseAwareClassifier(LogisticRegression).fit(X, TRUE)
+
+
+def test_the_words_that_a_type_checker_accepts_are_those_that_fit_accepts() -> None:
+    network, front, trees = (
+        get_type_hints(kind) for kind in (OrdinalMLPClassifier, OrdinalClassifier, OrdinalBoostingClassifier)
+    )
+    assert get_args(network["correction"]) == CORRECTIONS
+    assert get_args(network["loss"]) == LOSSES
+    assert get_args(network["thresholds"]) == THRESHOLDS
+    assert get_args(front["learner"]) == LEARNERS
+    assert get_args(front["answer"]) == ("auto", *ANSWERS)
+    assert set(get_args(trees["head"])) == set(OBJECTIVES)

@@ -27,7 +27,7 @@ FAST: dict[str, Any] = {"n_estimators": 15, "n_jobs": 1, "random_state": 0}
 @pytest.mark.parametrize(("head", "dtype"), [("ordered", "float32"), ("softmax", "float32"), ("softmax", "float64")])
 @pytest.mark.parametrize("training", [X, GAPS], ids=["whole", "with gaps"])
 def test_trees_answer_as_their_file_on_either_side_of_every_split(
-    training: Any, head: str, dtype: str, tmp_path: Path
+    training: Any, head: Any, dtype: str, tmp_path: Path
 ) -> None:
     model = OrdinalBoostingClassifier(head=head, **FAST).fit(training, Y)
     model.to_onnx(tmp_path / "model.onnx", dtype=dtype)

@@ -23,7 +23,7 @@ TOLERANCE = 0.02
 """Of probabilities and matrix entries between fits that differ by chance alone: folds and starting weights."""
 
 
-def _front(features: Any, labels: Any, answer: str = "corrected", **settings: Any) -> OrdinalClassifier:
+def _front(features: Any, labels: Any, answer: Any = "corrected", **settings: Any) -> OrdinalClassifier:
     """A fit that corrects: whether to do so is decided by evidence near a limit, which the order of rows may tip."""
     return OrdinalClassifier("mlp", answer=answer, n_rounds=1, random_state=0, **settings).fit(features, labels)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,20 +46,20 @@ class NetworkClassifierBase(OrdinalClassifierBase):
     threshold_inversions_: int = field(init=False)
 
     noise: Any = None
-    correction: str = "forward"
-    loss: str = "cross_entropy"
-    thresholds: str = "ordered"
+    correction: Literal["forward", "unbiased"] = "forward"
+    loss: Literal["cross_entropy", "hinge"] = "cross_entropy"
+    thresholds: Literal["ordered", "free"] = "ordered"
     decision: Any = "median"
     classes: Any = None
     class_weight: Any = None
     hidden_layer_sizes: Any = "auto"
     activation: str = "relu"
-    learning_rate_init: float | str = "auto"
-    batch_size: int | str = "auto"
+    learning_rate_init: float | Literal["auto"] = "auto"
+    batch_size: int | Literal["auto"] = "auto"
     max_iter: int = 200  # the paper's
-    weight_decay: float | str = "auto"
+    weight_decay: float | Literal["auto"] = "auto"
     decay_thresholds: bool = False
-    early_stopping: bool | str = "auto"
+    early_stopping: bool | Literal["auto"] = "auto"
     validation_fraction: float = 0.1
     n_iter_no_change: int = 10
     tol: float = 1e-4

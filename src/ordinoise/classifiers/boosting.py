@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +50,8 @@ class OrdinalBoostingClassifier(TableClassifierBase):
     classes : sequence, optional
         The classes from lowest to highest. Needed for text labels and for classes that a training set may lack.
     class_weight : dict or "balanced", optional
-        Weights of the recorded classes.
+        Weights of the recorded classes, also under a correction: with wrong labels a weighted grade is then predicted
+        too often. To weigh true grades, give `decision` a matrix of costs.
     n_estimators : int, default=3000
         Number of rounds; with early stopping, at most.
     learning_rate, num_leaves, min_child_samples, reg_lambda : default=0.1, 7, 40, 10.0
@@ -118,7 +119,7 @@ class OrdinalBoostingClassifier(TableClassifierBase):
 
     _: KW_ONLY
     noise: Any = None
-    head: str = "ordered"
+    head: Literal["ordered", "softmax"] = "ordered"
     decision: Any = "median"
     classes: Any = None
     class_weight: Any = None

@@ -58,7 +58,8 @@ class OrdinalMLPClassifier(NetworkClassifierBase):
     classes : sequence, optional
         The classes from lowest to highest. Needed for text labels and for classes that a training set may lack.
     class_weight : dict or "balanced", optional
-        Weights of the recorded classes.
+        Weights of the recorded classes, also under a correction: with wrong labels a weighted grade is then predicted
+        too often. To weigh true grades, give `decision` a matrix of costs.
     hidden_layer_sizes : tuple of int or "auto", default="auto"
         Units of each hidden layer; ``()`` is a linear score. "auto" is one layer of 50 with early stopping, of 10
         without, as in the paper.

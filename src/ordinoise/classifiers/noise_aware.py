@@ -66,7 +66,8 @@ class NoiseAwareClassifier(OrdinalClassifierBase):
     classes : sequence, optional
         The classes from lowest to highest. Needed for text labels and for classes that a training set may lack.
     class_weight : dict or "balanced", optional
-        Weights of the recorded classes.
+        Weights of the recorded classes, also under a correction: with wrong labels a weighted grade is then predicted
+        too often. To weigh true grades, give `decision` a matrix of costs.
     n_jobs : int, optional
         Number of folds at a time, in threads; one per processor by default. The result does not depend on it.
     random_state : int, Generator, RandomState or None

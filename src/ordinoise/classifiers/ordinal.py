@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -73,7 +73,8 @@ class OrdinalClassifier(TableClassifierBase):
     classes : sequence, optional
         The classes from lowest to highest. Needed for text labels and for classes that a training set may lack.
     class_weight : dict or "balanced", optional
-        Weights of the recorded classes.
+        Weights of the recorded classes, also under a correction: with wrong labels a weighted grade is then predicted
+        too often. To weigh true grades, give `decision` a matrix of costs.
     categorical_features : "auto", sequence or None, default="auto"
         Columns that hold categories; "auto" takes the columns of a frame with few different texts.
     text_features : "auto", sequence or None, default="auto"
@@ -158,10 +159,10 @@ class OrdinalClassifier(TableClassifierBase):
     folds_: Ints | None = field(init=False)
     curves_: Mapping[str, tuple[Sequence[float], ...]] = field(init=False)
 
-    learner: str = "auto"
+    learner: Literal["auto", "mlp", "boosting", "blend"] = "auto"
     _: KW_ONLY
     noise: Any = "estimate"
-    answer: str = "auto"
+    answer: Literal["auto", "corrected", "cautious", "trusting"] = "auto"
     prior_rate: float | tuple[float, float] | None = None
     decision: Any = "median"
     classes: Any = None

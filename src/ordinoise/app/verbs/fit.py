@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -215,7 +215,7 @@ def _table_and_model(
     model = OrdinalClassifier(
         request.learner,
         noise=noise_of(request.noise, len(table.classes)),
-        answer=request.answer,
+        answer=cast(Any, request.answer),  # the classifier checks it
         prior_rate=request.prior_rate,
         decision=request.decision,
         classes=list(table.classes),
