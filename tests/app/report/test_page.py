@@ -270,7 +270,8 @@ def test_curves_without_a_number_are_left_out(given: Page) -> None:
 
 
 def test_few_rows_and_a_matrix_without_an_inverse_leave_out_what_needs_one() -> None:
-    page = Page(report_html(findings(2, 8, matrix=np.full((2, 2), 0.5))))
+    rows = np.array([[0.6, 0.3, 0.1], [0.3, 0.4, 0.3]])
+    page = Page(report_html(findings(3, 8, matrix=np.vstack([rows, 2 * rows[1] - rows[0]]))))
     assert "The noise matrix has no inverse" in page.one("main").text
     assert not any("observed frequency" in picture.text for picture in page.all("svg"))
 
