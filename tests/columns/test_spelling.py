@@ -261,3 +261,8 @@ def test_the_mark_of_the_table_is_that_of_its_columns() -> None:
 def test_a_long_text_is_no_number_and_costs_nothing() -> None:
     text = pl.Series("x", ["1" * 30 + " kg of " + "a" * 30] * 3)
     assert typed(text).equals(text)
+
+
+def test_digits_of_other_scripts_are_text_and_no_failure() -> None:
+    for cells in (["2\u0661\u066212", "31e2", "111"], ["1/\u0663/2019", "2/3/2019"], ["\u0661:30", "2:30"]):
+        assert read(list(cells))[0].to_list() == cells

@@ -150,7 +150,7 @@ def is_code(bare: pl.Series, values: pl.Series) -> bool:
     lengths = digits.str.len_bytes()
     if lengths.min() != lengths.max() or lengths.max() == 1:
         return False
-    return bool(digits.str.starts_with("0").any() and digits.str.contains(r"^\d+$").all())
+    return bool(digits.str.starts_with("0").any() and digits.str.contains(r"^[0-9]+$").all())
 
 
 def date_candidate(cells: Cells, least: float = LEAST_SHARE) -> Candidate | None:
@@ -183,7 +183,7 @@ DATE_OPTIONS: Mapping[str, str] = {
 
 def hour_candidate(cells: Cells, least: float = LEAST_SHARE) -> Candidate | None:
     """The column as times of day; None if less than a share of the cells looks so."""
-    found = _looking(cells, r"^\d{1,2}:\d{2}", least)
+    found = _looking(cells, r"^[0-9]{1,2}:[0-9]{2}", least)
     if found is None:
         return None
     frame = found.with_columns(hours(found["cell"]).alias("hours"), is_bound=pl.lit(False))

@@ -7,14 +7,14 @@ import polars as pl
 from ordinoise.columns.inference import plain_dates
 from ordinoise.columns.words import LONG_MONTHS, MONTHS
 
-_TIME = r"(?:,?[ T]+(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?(?:\s*([AaPp])\.?[Mm]\.?)?)?"
-_NUMBERS = rf"^(\d{{1,2}})([./-])(\d{{1,2}})([./-])(\d{{4}}|\d{{2}}){_TIME}$"
+_TIME = r"(?:,?[ T]+([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,][0-9]+)?)?(?:\s*([AaPp])\.?[Mm]\.?)?)?"
+_NUMBERS = rf"^([0-9]{{1,2}})([./-])([0-9]{{1,2}})([./-])([0-9]{{4}}|[0-9]{{2}}){_TIME}$"
 _NAMES = "|".join(sorted({*LONG_MONTHS, *MONTHS, "sept"}, key=len)[::-1])
-_DAY_MONTH = rf"^(?i)(\d{{1,2}})(?:st|nd|rd|th)?\.?[ -]*({_NAMES})\.?[ ,-]*(\d{{4}}|\d{{2}}){_TIME}$"
-_MONTH_DAY = rf"^(?i)({_NAMES})\.?[ -]*(\d{{1,2}})(?:st|nd|rd|th)?,?[ -]+(\d{{4}}){_TIME}$"
-_DAY = r"^(\d{1,2})(?::([0-5]\d))(?::([0-5]\d)(?:[.,]\d+)?)?(?:\s*([AaPp])\.?[Mm]\.?)?$"
-COMPACT = r"^(?:19|20)\d{6}$|^2100\d{4}$"
-OTHER_MONTH = r"^\d{1,2}\.?\s(?:de\s)?\p{L}{3,}\.?\s(?:de\s)?\d{4}$"
+_DAY_MONTH = rf"^(?i)([0-9]{{1,2}})(?:st|nd|rd|th)?\.?[ -]*({_NAMES})\.?[ ,-]*([0-9]{{4}}|[0-9]{{2}}){_TIME}$"
+_MONTH_DAY = rf"^(?i)({_NAMES})\.?[ -]*([0-9]{{1,2}})(?:st|nd|rd|th)?,?[ -]+([0-9]{{4}}){_TIME}$"
+_DAY = r"^([0-9]{1,2})(?::([0-5][0-9]))(?::([0-5][0-9])(?:[.,][0-9]+)?)?(?:\s*([AaPp])\.?[Mm]\.?)?$"
+COMPACT = r"^(?:19|20)[0-9]{6}$|^2100[0-9]{4}$"
+OTHER_MONTH = r"^[0-9]{1,2}\.?\s(?:de\s)?\p{L}{3,}\.?\s(?:de\s)?[0-9]{4}$"
 """A date with the name of a month, in any language."""
 LOOKS_LIKE_A_DATE = rf"{_NUMBERS}|{_DAY_MONTH}|{_MONTH_DAY}"
 CENTURY = 69  # years of two digits from here on are of the 20th century, as strptime has it
@@ -57,7 +57,7 @@ _CLOCK = ["hour", "minute", "second", "half"]
 
 def _datetime(year: pl.Expr, month: pl.Expr, day: pl.Expr) -> pl.Expr:
     """A moment of texts of its parts; null if it is not in the calendar or on the clock."""
-    number = year.cast(pl.Int32)
+    number = year.cast(pl.Int32, strict=False)
     century = pl.when(number < CENTURY).then(2000).otherwise(1900)
     full = pl.when(year.str.len_bytes() == 2).then(number + century).otherwise(number)
     parts = [full.cast(pl.String), *(one.str.zfill(2) for one in (month, day))]
@@ -69,7 +69,7 @@ def _datetime(year: pl.Expr, month: pl.Expr, day: pl.Expr) -> pl.Expr:
 
 def _hour() -> pl.Expr:
     """The hour from 0 to 23 of what the clock says."""
-    hour, half = pl.col("hour").cast(pl.Int32), pl.col("half").str.to_lowercase()
+    hour, half = pl.col("hour").cast(pl.Int32, strict=False), pl.col("half").str.to_lowercase()
     twelve = pl.when((hour >= 1) & (hour <= 12)).then(hour % 12 + pl.when(half == "p").then(12).otherwise(0))
     return pl.when(half.is_not_null()).then(twelve).otherwise(hour)
 
@@ -77,7 +77,7 @@ def _hour() -> pl.Expr:
 def hours(cells: pl.Series) -> pl.Series:
     """Each cell such as 12:30 or 7:05:10 as hours, Float64, null where it is none."""
     frame = cells.str.extract_groups(_DAY).struct.rename_fields(_CLOCK).struct.unnest()
-    minutes, seconds = (pl.col(name).cast(pl.Float64).fill_null(0) for name in ("minute", "second"))
+    minutes, seconds = (pl.col(name).cast(pl.Float64, strict=False).fill_null(0) for name in ("minute", "second"))
     return frame.select((_hour() * 3600 + minutes * 60 + seconds) / 3600).to_series()
 
 

@@ -10,21 +10,21 @@ _MARKS = "'\u2019 "  # two kinds of apostrophe and a blank, for groups of three
 _GROUP_MARKS = {".": f",{_MARKS}", ",": f".{_MARKS}"}
 _BOUND = r"[<>]=?|=[<>]|[≤≥~≈]|(?i:ca\.?|circa|approx\.?|about|etwa|env\.)\s"
 _CURRENCY = "|".join(sorted((word.replace("$", r"\$").replace(".", r"\.") for word in CURRENCIES), key=len)[::-1])
-_CORE = rf"\d(?:[\d.,{_MARKS}]*\d)?\.?(?:[eE][+-]?\d+)?|[.,]\d+(?:[eE][+-]?\d+)?"
+_CORE = rf"[0-9](?:[0-9.,{_MARKS}]*[0-9])?\.?(?:[eE][+-]?[0-9]+)?|[.,][0-9]+(?:[eE][+-]?[0-9]+)?"
 _UNIT = r"[%‰€$£¥₽₹₺]|[\p{L}µ°][\p{L}µ°²³/%$.]{0,11}"
 NUMERAL = rf"^({_BOUND})?\s*([+-])?(?:((?i:{_CURRENCY}))\s*)?([+-])?({_CORE})(\+)?\s*({_UNIT})?$"
 """A bound, a sign, a currency before or after the sign, the digits with their marks, a plus, and a unit."""
 _PARTS = ["bound", "sign", "before", "later", "core", "plus", "after"]
-_BARE = rf"^[+-]?[\d.,{_MARKS}]*$"
+_BARE = rf"^[+-]?[0-9.,{_MARKS}]*$"
 _PERCENT = "e-2"  # of a percentage: the exponent of its text is shifted, as 87.6 / 100 is not 0.876
 
 
 def _pattern(decimal: str) -> str:
     """Digits with this decimal mark, in groups of three or in none; a group never begins with 0."""
-    groups = "|".join(rf"(?:{mark}\d{{3}})+" for mark in _escaped(_GROUP_MARKS[decimal]))
+    groups = "|".join(rf"(?:{mark}[0-9]{{3}})+" for mark in _escaped(_GROUP_MARKS[decimal]))
     mark = _escaped(decimal)[0]
-    ending = rf"(?:{mark}\d*)?" if decimal == "." else rf"(?:{mark}\d+)?"
-    return rf"^(?:(?:\d+|[1-9]\d{{0,2}}(?:{groups})){ending}|{mark}\d+)(?:[eE][+-]?\d+)?$"
+    ending = rf"(?:{mark}[0-9]*)?" if decimal == "." else rf"(?:{mark}[0-9]+)?"
+    return rf"^(?:(?:[0-9]+|[1-9][0-9]{{0,2}}(?:{groups})){ending}|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
 
 def _escaped(marks: str) -> list[str]:
@@ -51,7 +51,7 @@ def numerals(cells: pl.Series) -> pl.DataFrame:
     frame = frame.with_columns(
         unit=_unit(),
         is_bound=pl.col("bound").is_not_null() | pl.col("plus").is_not_null(),
-        is_code=plain.str.contains(r"^\d+$"),
+        is_code=plain.str.contains(r"^[0-9]+$"),
         **{f"text{decimal}": text[decimal] for decimal in PATTERNS},
     )
     percent = pl.when(pl.col("unit") == "%").then(pl.lit(_PERCENT)).otherwise(pl.lit(""))
@@ -87,7 +87,7 @@ def _machine_text(decimal: str) -> pl.Expr:
 
 def _checked(text: pl.Expr, percent: pl.Expr) -> pl.Expr:
     """The text, null for what no number of 64 bits holds: digits without a mark that are as long as an identifier."""
-    is_huge = text.str.contains(r"^-?\d{19,}$")
+    is_huge = text.str.contains(r"^-?[0-9]{19,}$")
     has_both = text.str.contains("[eE]") & (percent != "")
     return pl.when(~is_huge & ~has_both).then(pl.concat_str(text, percent))
 

@@ -14,7 +14,7 @@ from ordinoise.columns.findings import SpelledColumn, Spelling, SpellingHints
 from ordinoise.columns.inference import nameless
 from ordinoise.columns.names import listed
 
-GROUPS_OR_DECIMALS = r"^[+-]?(?:\d{1,3}|[1-9]\d{0,2}\.\d{3})$"
+GROUPS_OR_DECIMALS = r"^[+-]?(?:[0-9]{1,3}|[1-9][0-9]{0,2}\.[0-9]{3})$"
 SHOWN = 3  # cells in a sentence
 MARKS = {".": "points", ",": "commas"}
 ORDERS = {"dmy": "day/month", "mdy": "month/day"}
