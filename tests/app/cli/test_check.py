@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
+import polars as pl
 import pytest
 
 from app.cli.command import run
@@ -86,13 +88,13 @@ def test_the_verb_gates_by_a_spot_check_without_a_fit(rounds: Path, tmp_path: Pa
     assert passed.code == 0, passed.err
     assert (passed.json["answer"], passed.json["judged_by"], passed.json["is_passed"]) == (PASSED, "spot check", True)
     assert ElementTree.parse(tmp_path / "check.xml").getroot().get("failures") == "0"
-    unknown = run("check", *words, "--max-wrong", "0.03")
+    unknown = run("check", *words, "--max-wrong", "0.02")
     assert (unknown.code, "Cannot be told." in unknown.out) == (3, True)
-    assert run("check", *words, "--max-wrong", "0.03", "--if-unknown", "fail").code == 1
+    assert run("check", *words, "--max-wrong", "0.02", "--if-unknown", "fail").code == 1
     n_settled = passed.json["n_settled"]
     assert n_settled == 12 + 200
     assert f"{n_settled} settled grades are used: " in unknown.out
-    assert run("check", *words, "--max-wrong", "0.03", "--if-unknown", "pass").code == 0
+    assert run("check", *words, "--max-wrong", "0.02", "--if-unknown", "pass").code == 0
     assert run("check", *words, "--max-wrong", "2").code == 2
     again = run("check", *words, "--max-wrong", "0.1", "--junit", tmp_path / "check.xml")
     assert again.code == 2
@@ -139,3 +141,21 @@ def test_the_workflow_in_the_docs_runs_as_a_script(rounds: Path, tmp_path: Path)
     )
     assert done.returncode == 3, done.stderr
     assert ElementTree.parse(tmp_path / "wrong-grades.xml").getroot().get("tests") == "1"
+
+
+def test_an_audit_that_nobody_reviewed_is_judged_by_its_range_without_a_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=200), "b": rng.normal(size=200)}
+    grades = np.digitize(columns["a"] + 0.1 * columns["b"], [-0.6, 0.5])
+    table = tmp_path / "t.csv"
+    pl.DataFrame({**columns, "grade": grades}).write_csv(table)
+    words = ("--target", "grade", "--learner", "mlp", "--jobs", "1")
+    assert run("audit", table, *words, "--out", tmp_path / "audit").code == 0
+    known = read_record(tmp_path / "audit")
+    monkeypatch.setattr("ordinoise.app.rounds.check.learn", None)
+    found = run("check", table, *words, "--max-wrong", "0.99", "--reviewed", tmp_path / "audit", "--json")
+    assert found.code == 0, found.err
+    assert (found.json["judged_by"], found.json["n_settled"]) == ("range", 0)
+    assert 200 * found.json["high"] == pytest.approx(known.wrong_high)

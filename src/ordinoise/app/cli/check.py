@@ -30,8 +30,8 @@ def check(
     max_wrong
         Largest share of wrong grades that passes, such as 0.05.
     reviewed
-        Folder of an audit of the table; its settled grades are trusted, and nothing is fitted. Rows drawn at random
-        (ordinoise next --spot-check) tell most.
+        Folder of an audit of the table; the grades that its review settled are trusted, and nothing is fitted. Rows
+        drawn at random (ordinoise next --spot-check) tell most.
     if_unknown
         Pass or fail, in place of exit code 3, if it cannot be told.
     junit

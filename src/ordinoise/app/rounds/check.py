@@ -136,7 +136,7 @@ def checked_record(
     verbose: bool = False,
 ) -> AuditRecord:
     """What is known about the grades of a file: by a reviewed folder, without a fit, else by a new audit."""
-    history = None if reviewed is None else history_for(reviewed, request)
+    history = None if reviewed is None else history_for(reviewed, request, may_be_empty=True)
     if reviewed is not None and history is not None and not is_of_ratings(reviewed):
         record = replace(read_record(reviewed), spot_check=history.spot_check)
         labels = CountedLabels.of(reviewed, record)

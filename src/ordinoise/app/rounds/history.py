@@ -64,7 +64,7 @@ class History:
         return Verified(at, labels, verifier_noise(self.settled, self.repeats, classes), at < len(table.rows), drawn)
 
 
-def history_for(folder: Path, request: Request) -> History:
+def history_for(folder: Path, request: Request, *, may_be_empty: bool = False) -> History:
     """What the review of an audit of the same file settled, or that of the items that its rows are grades of."""
     if not folder.is_dir():
         raise complain("reviewed", "be a folder written by ordinoise audit or ordinoise raters", repr(str(folder)))
@@ -74,7 +74,7 @@ def history_for(folder: Path, request: Request) -> History:
         record = read_record(folder)
         check_same(record, request.file)
         history = history_in(folder, record)
-    if not history.settled:
+    if not history.settled and (is_of_ratings(folder) or not may_be_empty):
         advice = f"settle some with ordinoise review {folder}"
         raise complain("reviewed", "be a folder with settled grades", f"none in {str(folder)!r}", advice)
     return history
