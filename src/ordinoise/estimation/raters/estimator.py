@@ -32,6 +32,7 @@ from ordinoise.estimation.raters.average import FAMILIES, Average, believed_prio
 from ordinoise.estimation.raters.consensus import CONFIRMED, consensus_without_names, nearer_than_vote, within
 from ordinoise.estimation.raters.correlations import grades_by_rater
 from ordinoise.estimation.raters.dependence import dependence
+from ordinoise.estimation.raters.difficulty import with_difficult_items
 from ordinoise.estimation.raters.features import default_learners, prior_from_features
 from ordinoise.estimation.raters.matrices import Stop
 from ordinoise.estimation.raters.members import with_members
@@ -206,6 +207,7 @@ class RepeatedLabels(BaseEstimator):
         if features is not None:
             fold = stratified_folds(average.posterior.argmax(axis=1), N_FOLDS, rng, as_groups(groups, len(features)))
             average, known = self._with_features(average, votes, known, families, stop, features, fold)
+        average = with_difficult_items(average, votes, known, families, stop)
         every = Votes.of(ratings)
         of_all = with_members(average, every, self._dependence.voice_of)
         self._keep(of_all, ratings, every, known, confidence)
