@@ -59,6 +59,20 @@ def as_class_count(n_classes: int) -> int:
     return as_count("n_classes", n_classes, 2, MOST_CLASSES)
 
 
+def as_classes(stated: Any) -> NDArray[Any]:
+    """Grades from lowest to highest, each once, shape (n_classes,)."""
+    try:
+        classes = np.asarray(stated)
+    except ValueError:
+        got = f"a {type(stated).__name__} of unequal parts"
+        raise complain("classes", "be a list of grades in order", got) from None
+    if classes.ndim != 1 or len(classes) == 0:
+        raise complain("classes", "be a list of grades in order", f"shape {classes.shape}")
+    if len(set(classes.tolist())) < len(classes):
+        raise complain("classes", "name every grade once", classes.tolist())
+    return classes
+
+
 def as_number(argument: str, value: float, low: float, high: float, *, open_low: bool = False) -> float:
     """`value` as a float between `low` and `high`, both included unless `open_low`."""
     try:

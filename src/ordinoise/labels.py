@@ -19,6 +19,7 @@ from ordinoise._validation import (
     Floats,
     Ints,
     as_choice,
+    as_classes,
     as_noise_matrix,
     as_ranks,
     as_same_length,
@@ -133,9 +134,9 @@ def ordered_classes(y: Any, classes: Sequence[Any] | NDArray[Any] | None = None)
     """
     own = _stated_order(y)
     if classes is not None:
-        return _as_classes(classes) if own is None else _in_order_of(own, _as_classes(classes))
+        return as_classes(classes) if own is None else _in_order_of(own, as_classes(classes))
     if own is not None:
-        return _as_classes(own)
+        return as_classes(own)
     column = as_column("y", y)
     refuse_dates("y", column)
     try:
@@ -311,19 +312,6 @@ def _in_order_of(own: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     shared = [ranks[label] for label in classes.tolist() if label in ranks]
     if shared != sorted(shared):
         raise complain("classes", f"keep the order of the categories of y, {own.tolist()}", classes.tolist())
-    return classes
-
-
-def _as_classes(stated: Sequence[Any] | NDArray[Any]) -> NDArray[Any]:
-    try:
-        classes = np.asarray(stated)
-    except ValueError:
-        got = f"a {type(stated).__name__} of unequal parts"
-        raise complain("classes", "be a list of grades in order", got) from None
-    if classes.ndim != 1 or len(classes) == 0:
-        raise complain("classes", "be a list of grades in order", f"shape {classes.shape}")
-    if len(set(classes.tolist())) < len(classes):
-        raise complain("classes", "name every grade once", classes.tolist())
     return classes
 
 

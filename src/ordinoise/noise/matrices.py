@@ -15,6 +15,7 @@ from ordinoise._validation import (
     Floats,
     Ints,
     as_class_count,
+    as_classes,
     as_floats,
     as_generator,
     as_labels,
@@ -183,7 +184,7 @@ def corrupt(
     given = noise.matrices if getattr(noise, "per", "") == "row" else getattr(noise, "matrix", noise)
     matrices = as_floats("noise", given, 3) if np.ndim(given) == 3 else as_noise_matrix(given)
     n_classes = matrices.shape[-1]
-    grades = np.arange(n_classes) if classes is None else np.asarray(classes)
+    grades = np.arange(n_classes) if classes is None else as_classes(classes)
     as_same_length("classes", len(grades), "the rows of the noise matrix", n_classes)
     true = _true_ranks(labels, n_classes) if classes is None else as_ranks("labels", labels, grades)
     if matrices.ndim == 3:

@@ -20,7 +20,7 @@ def paired_ranks(y_true: ArrayLike, y_pred: ArrayLike, classes: Labels) -> tuple
         true, predicted = as_ranks("y_true", y_true, classes), as_ranks("y_pred", y_pred, classes)
         n_classes = len(np.asarray(classes))
     else:
-        both = [_as_integers("y_true", y_true), _as_integers("y_pred", y_pred)]
+        both = [as_integers("y_true", y_true), as_integers("y_pred", y_pred)]
         lowest = min(values.min() for values in both)
         true, predicted = (values - lowest for values in both)
         n_classes = int(max(true.max(), predicted.max())) + 1
@@ -44,7 +44,7 @@ def _refuse_text(argument: str, values: ArrayLike) -> None:
         raise complain(argument, "hold whole numbers", repr(text), "pass classes=, the grades in order")
 
 
-def _as_integers(argument: str, values: ArrayLike) -> Ints:
+def as_integers(argument: str, values: ArrayLike) -> Ints:
     _refuse_text(argument, values)
     numbers = as_floats(argument, values, 1)
     if (numbers != np.floor(numbers)).any():

@@ -21,6 +21,7 @@ from ordinoise._validation import (
     Floats,
     Ints,
     as_choice,
+    as_classes,
     as_number,
     as_probabilities,
     as_same_length,
@@ -34,7 +35,7 @@ from ordinoise.labels import as_groups
 from ordinoise.levels import level_table
 from ordinoise.noise import Noise, correction_matrix
 from ordinoise.noise.matrices import SINGULAR_CONDITION
-from ordinoise.scoring._ranks import Labels, paired_ranks, ranks_among
+from ordinoise.scoring._ranks import Labels, as_integers, paired_ranks, ranks_among
 
 __all__ = [
     "METRICS",
@@ -369,7 +370,9 @@ def _slope(of_joint: Callable[[Floats], float], joint: Floats) -> Floats:
 def _believed(noise: Any, recorded: Any, classes: Labels) -> Noise:
     """The record of the noise to correct for, one matrix for all labels."""
     if noise is None:
-        n_classes = len(np.asarray(classes)) if classes is not None else int(np.max(np.asarray(recorded))) + 1
+        n_classes = (
+            int(as_integers("noisy_labels", recorded).max()) + 1 if classes is None else len(as_classes(classes))
+        )
         return Noise.of(None, n_classes)
     return Noise.of(noise).average.believed
 
