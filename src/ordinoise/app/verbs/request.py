@@ -39,9 +39,14 @@ class Options:
 
     @classmethod
     def of_settings(cls, settings: Mapping[str, Any], **given: Any) -> Self:
-        """The request with these `settings` and what is given beside them; entries that are not options are ignored."""
+        """The request with these `settings` and what is given beside them; entries that are not options are ignored.
+
+        Options that came later have their defaults in folders of before; the order of the grades was always there.
+        """
         from ordinoise._plain import of_plain
 
+        if "order" in cls.__dataclass_fields__ and "order" not in settings:
+            raise KeyError("order")
         names = [name for name in cls.__dataclass_fields__ if name in settings and name not in (*NOT_STORED, *given)]
         return of_plain(cls, {name: settings[name] for name in names} | given)
 
