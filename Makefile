@@ -87,7 +87,7 @@ unit:
 # Deprecations are left out: an old library beside a new one gives them, and we cannot mend either.
 oldest: ## Set up .venv-oldest with the oldest supported dependencies, then the default tests
 	@tools/setup oldest
-	.venv-oldest/bin/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not paper and not page" -W ignore::DeprecationWarning
+	.venv-oldest/bin/python -m pytest -q -n $(WORKERS) --dist worksteal -m "not slow and not paper and not page" -W ignore::DeprecationWarning -W ignore::FutureWarning
 
 slow: ## Statistical guards and long runs
 	@tools/setup test

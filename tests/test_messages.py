@@ -195,7 +195,10 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "more folds than rows": (lambda: find_label_issues(X, Y, estimator=mlp(), n_folds=99), "at most the number of"),
     "trees without rounds": (lambda: trees(n_estimators=0).fit(X, Y), "n_estimators must be a whole number"),
     "negative weights": (lambda: trees().fit(X, Y, sample_weight=-np.ones(60)), "Negative values"),
-    "weights of zero": (lambda: mlp().fit(X, Y, sample_weight=np.zeros(60)), "at least one non-zero number"),
+    "weights of zero": (
+        lambda: mlp().fit(X, Y, sample_weight=np.zeros(60)),
+        "(at least one non-zero number|positive for some sample)",
+    ),
     "a constraint of two": (
         lambda: trees(monotone_constraints=[2, 0]).fit(X, Y),
         "must hold one of -1, 0, 1 for each of 2 columns",

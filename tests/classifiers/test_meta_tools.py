@@ -156,7 +156,8 @@ def test_no_tool_of_scikit_learn_is_left_out() -> None:
     wrapping = {"estimator", "estimators", "regressor", "steps", "transformers", "transformer_list"}
     tools = {name for name, kind in all_estimators() if wrapping & set(inspect.signature(kind).parameters)}
     tried = {name.split(",")[0].split(" ")[0] for name in RIGHT_OR_REFUSED}
-    assert tools - tried == set().union(*NOT_FOR_GRADES.values())
+    # An older scikit-learn calls some arguments otherwise, and has fewer tools by this rule.
+    assert tools - tried <= set().union(*NOT_FOR_GRADES.values())
 
 
 @pytest.mark.parametrize("kind", ["categorical", "text"])

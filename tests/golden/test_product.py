@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import scipy
 from numba.core import config
 from numba.core.codegen import get_host_cpu_features
 
@@ -32,8 +33,13 @@ to 0.02."""
 
 
 def _rounds_alike() -> bool:
-    """Whether compiled code has the instructions that count: with AVX2 and AVX-512 numbers differ by 3e-7 at most."""
+    """Whether compiled code has the instructions that count: with AVX2 and AVX-512 numbers differ by 3e-7 at most.
+
+    With the oldest compilers and optimizers that are supported, a learner can stop at another step as well.
+    """
     features = get_host_cpu_features()
+    if tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 15):
+        return False
     return getattr(config, "CPU_NAME", None) != "generic" and "+avx2" in features and "+fma" in features
 
 

@@ -84,8 +84,8 @@ class Candidate:
 
     def others(self, option: str) -> pl.DataFrame:
         """The cells that an option does not fit, the commonest first."""
-        fitting = self.frame.filter(pl.col(option).is_not_null())["cell"]
-        others = self.cells.rest.filter(~pl.col("cell").is_in(fitting.implode()))
+        fitting = self.frame.filter(pl.col(option).is_not_null())
+        others = self.cells.rest.join(fitting.select("cell"), on="cell", how="anti")
         return others.sort(["n", "cell"], descending=[True, False])
 
     @property
